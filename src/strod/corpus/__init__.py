@@ -1,0 +1,1 @@
+"""The collection on disk: token streams, counts, documents."""

@@ -1,0 +1,187 @@
+"""Strings to numbers: an open-addressing hash table over one byte arena."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.kernels import helper, kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["StringTable", "fold_ascii", "tally"]
+
+# Kernels take arrays and machine integers; numba infers the types.
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# ruff: noqa: ANN001, ANN202
+
+_FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_LOW = np.uint64(0xFFFFFFFF)
+_SHIFT = np.uint64(32)
+_ONE = np.uint64(1)
+
+
+@helper
+def _hash(text, start, length):
+    value = _FNV
+    for i in range(start, start + length):
+        value = (value ^ np.uint64(text[i])) * _PRIME
+    return value ^ (value >> _SHIFT)
+
+
+@helper
+def _equal(text, start, length, arena, offset):
+    for i in range(length):
+        if text[start + i] != arena[offset + i]:
+            return False
+    return True
+
+
+@kernel
+def _intern(text, starts, lengths, ids, first, slots, offsets, arena, size):
+    """Number the strings from `first` on; stop early when an array is full.
+
+    A slot holds the upper half of a string's hash and its number plus one.
+    """
+    mask = np.uint64(slots.size - 1)
+    for i in range(first, lengths.size):
+        length = np.int64(lengths[i])
+        if length <= 0:
+            ids[i] = length
+            continue
+        start = np.int64(starts[i])
+        value = _hash(text, start, length)
+        tag = value & ~_LOW
+        place = (value * _PRIME >> np.uint64(7)) & mask
+        while True:
+            slot = slots[place]
+            if slot == 0:
+                if 2 * (size + 1) > slots.size or size + 2 > offsets.size:
+                    return i, size
+                if offsets[size] + length > arena.size:
+                    return i, size
+                for j in range(length):
+                    arena[offsets[size] + j] = text[start + j]
+                offsets[size + 1] = offsets[size] + length
+                slots[place] = tag | np.uint64(size + 1)
+                ids[i] = size
+                size += 1
+                break
+            if slot & ~_LOW == tag:
+                number = np.int64(slot & _LOW) - 1
+                offset = offsets[number]
+                if offsets[number + 1] - offset == length and _equal(
+                    text, start, length, arena, offset
+                ):
+                    ids[i] = number
+                    break
+            place = (place + _ONE) & mask
+    return np.int64(lengths.size), size
+
+
+@kernel
+def _rehash(slots, offsets, arena, size):
+    mask = np.uint64(slots.size - 1)
+    for number in range(size):
+        value = _hash(arena, offsets[number], offsets[number + 1] - offsets[number])
+        place = (value * _PRIME >> np.uint64(7)) & mask
+        while slots[place] != 0:
+            place = (place + _ONE) & mask
+        slots[place] = (value & ~_LOW) | np.uint64(number + 1)
+
+
+@kernel
+def tally(ids, counts):
+    """Add one to `counts` for each number in `ids`; markers are negative."""
+    for number in ids:
+        if number >= 0:
+            counts[number] += 1
+
+
+@kernel
+def fold_ascii(arena, offsets, first, genitive, elisions, folded, lengths, plain):
+    """Fold the strings from `first` on as `fold.fold` does, where they are plain ASCII.
+
+    `plain` says which ones are; the others have to go the general way.
+    """
+    for i in range(first, offsets.size - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        plain[i - first] = True
+        for j in range(begin, end):
+            byte = arena[j]
+            if byte >= 0x80 or byte == 92 or (elisions and byte == 39):  # \ and '
+                plain[i - first] = False
+            folded[j - offsets[first]] = byte + 32 if 65 <= byte <= 90 else byte
+        length = end - begin
+        if genitive and length > 2 and arena[end - 2] == 39:
+            length -= 2 if arena[end - 1] | 32 == 115 else 0  # 's
+        lengths[i - first] = length
+
+
+class StringTable:
+    """Numbers strings in the order in which they first appear.
+
+    Attributes
+    ----------
+    size : int
+        How many strings there are.
+    """
+
+    def __init__(self, capacity: int = 1 << 14) -> None:
+        self.size = 0
+        self._slots = np.zeros(4 * capacity, dtype=np.uint64)
+        self._offsets = np.zeros(capacity + 1, dtype=np.int64)
+        self._arena = np.empty(12 * capacity, dtype=np.uint8)
+
+    def intern(
+        self,
+        text: NDArray[np.uint8],
+        starts: NDArray[np.int32],
+        lengths: NDArray[np.int32],
+        ids: NDArray[np.int32],
+    ) -> None:
+        """Write the number of each string into `ids`; entries of length ≤ 0 are copied."""
+        done = 0
+        while done < lengths.size:
+            done, self.size = _intern(
+                text, starts, lengths, ids, done,
+                self._slots, self._offsets, self._arena, self.size,
+            )  # fmt: skip
+            if done < lengths.size:
+                self._grow(int(lengths[done]))
+
+    def _grow(self, needed: int) -> None:
+        if 2 * (self.size + 1) > self._slots.size:
+            self._slots = np.zeros(4 * self._slots.size, dtype=np.uint64)
+            _rehash(self._slots, self._offsets, self._arena, self.size)
+        if self.size + 2 > self._offsets.size:
+            self._offsets = np.resize(self._offsets, 2 * self._offsets.size)
+        if self._offsets[self.size] + needed > self._arena.size:
+            self._arena = np.resize(self._arena, 2 * self._arena.size + needed)
+
+    def clear(self) -> None:
+        """Forget all strings, keep the memory."""
+        self.size = 0
+        self._slots[:] = 0
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each string begins in `arena`, and where the last one ends."""
+        return self._offsets[: self.size + 1]
+
+    @property
+    def arena(self) -> NDArray[np.uint8]:
+        """The bytes of all strings, one after another."""
+        return self._arena[: self._offsets[self.size]]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return self._slots.nbytes + self._offsets.nbytes + self._arena.nbytes
+
+    def string(self, number: int) -> bytes:
+        """The string with this number."""
+        begin, end = self._offsets[number : number + 2]
+        return self._arena[begin:end].tobytes()

@@ -1,0 +1,127 @@
+"""What each character is to the tokenizer: a class per code point.
+
+Both implementations of the tokenizer, the definition in `reference.py` and the
+kernel in `scan.py`, take their classes from the table made here.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import regex
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "APOSTROPHE",
+    "CLAUSE",
+    "DIGIT",
+    "HOLE",
+    "HYPHEN",
+    "JOIN",
+    "LETTER",
+    "LOWER",
+    "MARK",
+    "SENTENCE",
+    "SPACE",
+    "STOP",
+    "SYMBOL",
+    "Tables",
+    "name_hash",
+    "tables",
+]
+
+# What stands between two words of a stream. The strongest of several is the largest.
+SENTENCE, CLAUSE, HOLE = -1, -2, -3
+
+# Character classes.
+SYMBOL = 0  # ends a clause: commas, brackets, operators
+SPACE = 1
+LETTER = 2  # any letter that is not lower case
+LOWER = 3
+DIGIT = 4
+MARK = 5  # inside a word only: combining marks, soft hyphen, zero-width joiners
+STOP = 6  # ends a sentence wherever it stands
+HYPHEN = 7  # joins two words when it stands directly between them
+APOSTROPHE = 8  # belongs to a word when it stands between two letters
+JOIN = 9  # separates words without ending a clause: _ & * ~ { } #
+
+_PATTERNS = {
+    LETTER: r"\p{L}",
+    LOWER: r"\p{Ll}",
+    DIGIT: r"\p{N}",
+    MARK: r"[\p{M}\u00ad\u200c\u200d\u2060]",
+    SPACE: r"[\p{White_Space}\u200b\ufeff]",
+    STOP: "[!?\u2026\u203c\u2047-\u2049\u3002\uff01\uff0e\uff1f\u061f\u06d4\u0964\u0965]",
+    HYPHEN: "[-\u2010\u2011\u2013]",
+    APOSTROPHE: "['\u2019\uff07]",
+    JOIN: "[_&*~{}#`\u2018]",
+}
+
+# Markup that may stand inside a sentence; any other tag ends it.
+INLINE_TAGS = (
+    "a abbr acronym b bdi bdo big bold cite code del dfn em font i ins italic kbd mark "
+    "mi mn mo q s samp small span strike strong sub sup tt u var"
+).split()
+
+# LaTeX commands whose argument is a name, an address or a measure, not text.
+REFERENCE_COMMANDS = (
+    "autocite autoref begin bibliography bibliographystyle cite citealp citealt citeauthor "
+    "citep citet citeyear color cref Cref documentclass end eqref footnotemark href hspace "
+    "include includegraphics input label newcommand pageref parencite ref textcite textcolor "
+    "url usepackage vspace"
+).split()
+
+
+class Tables(NamedTuple):
+    """Look-up tables of the scanner.
+
+    `classes[pages[c >> 8] * 256 + (c & 255)]` is the class of code point `c`; page 0
+    comes first, so the class of a Latin-1 character is `classes[c]`.
+    """
+
+    pages: NDArray[np.uint16]
+    classes: NDArray[np.uint8]
+    inline_tags: NDArray[np.uint64]
+    reference_commands: NDArray[np.uint64]
+
+
+def name_hash(name: bytes) -> int:
+    """FNV-1a of a short name, as the scanner computes it."""
+    value = 0xCBF29CE484222325
+    for byte in name:
+        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def _hashes(names: list[str]) -> NDArray[np.uint64]:
+    return np.array([name_hash(name.encode()) for name in names], dtype=np.uint64)
+
+
+def _class_of_every_code_point() -> NDArray[np.uint8]:
+    # Planes 4 to 13 and the private planes hold no letter, digit or mark.
+    points = np.r_[0:0xD800, 0xE000:0x34000, 0xE0000:0xE0200].astype("<u4")
+    every = points.tobytes().decode("utf-32-le")
+    result = np.zeros(sys.maxunicode + 1, dtype=np.uint8)
+    for kind, pattern in _PATTERNS.items():
+        for match in regex.finditer(f"{pattern}+", every):
+            result[points[match.start() : match.end()]] = kind
+    return result
+
+
+@cache
+def tables() -> Tables:
+    """Build the tables once per process (some hundredths of a second)."""
+    classes = _class_of_every_code_point().reshape(-1, 256)
+    numbers: dict[bytes, int] = {}  # equal pages are stored once, in order of appearance
+    pages = [numbers.setdefault(page.tobytes(), len(numbers)) for page in classes]
+    return Tables(
+        np.array(pages, dtype=np.uint16),
+        np.frombuffer(b"".join(numbers), dtype=np.uint8),
+        _hashes(INLINE_TAGS),
+        _hashes(REFERENCE_COMMANDS),
+    )

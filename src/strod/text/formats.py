@@ -1,0 +1,220 @@
+"""Readers: each turns one file into documents and rejects, in the order of the file.
+
+Documents already read stay good when the rest of a file is damaged; the rest counts as
+one rejected document.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from strod.text.records import LONGEST_DOCUMENT, Document, Fields, Reject, document, from_record
+from strod.text.streams import DamagedStreamError, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["Items", "read_csv", "read_json_lines", "read_lines", "read_parquet", "read_whole"]
+
+Items = "Iterator[Document | Reject]"
+
+DAMAGED = "source cut short or damaged"
+TOO_LONG = "document too long"
+# A record may hold more than its text; a line is worth keeping up to this size.
+LONGEST_LINE = 2 * LONGEST_DOCUMENT
+_KEY = re.compile(rb'"\s*:')
+
+
+class _DuplicateKeyError(ValueError):
+    pass
+
+
+def _reject_duplicates(used: frozenset[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(items)
+        if len(record) < len(items):
+            names = [name for name, _ in items]
+            twice = next((name for name in names if name in used and names.count(name) > 1), None)
+            if twice is not None:
+                raise _DuplicateKeyError(twice)
+        return record
+
+    return pairs
+
+
+def _exact_json(line: bytes, used: frozenset[str]) -> Any:
+    """Parse what the fast parser refuses but Python writes (NaN), and see duplicate keys."""
+    return json.loads(line.decode(), object_pairs_hook=_reject_duplicates(used))
+
+
+def _parse(line: bytes, used: frozenset[str]) -> Any:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return _exact_json(line, used)
+    # As many keys in the line as in the record: none can be there twice.
+    if isinstance(record, dict) and len(_KEY.findall(line)) != len(record):
+        return _exact_json(line, used)
+    return record
+
+
+def _json_document(line: bytes, number: int, fields: Fields, used: frozenset[str]) -> Any:
+    try:
+        record = _parse(line, used)
+    except UnicodeDecodeError as error:
+        return Reject("broken UTF-8", number, f"byte {error.start}")
+    except _DuplicateKeyError as error:
+        return Reject("duplicate key", number, f"{error} stands twice in the record")
+    except RecursionError:
+        return Reject("broken JSON", number, "nested too deeply")
+    except ValueError as error:
+        return Reject("broken JSON", number, str(error))
+    if isinstance(record, dict):
+        return from_record(record, number, fields)
+    if isinstance(record, str):
+        return document(record, number, meta=(None,) * len(fields.meta))
+    return Reject("not a JSON object", number, "one object a line is expected")
+
+
+def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Reject]:
+    """One JSON object (or string) a line; empty lines are passed over."""
+    used = frozenset(fields.used)
+    number = 0
+    try:
+        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):  # noqa: B007
+            if line is None:
+                yield Reject(TOO_LONG, number)
+            elif line and not line.isspace():
+                yield _json_document(line, number, fields, used)
+    except DamagedStreamError as error:
+        yield Reject(DAMAGED, number + 1, str(error))
+
+
+def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Reject]:
+    """One document a line; empty lines are passed over."""
+    nothing = (None,) * len(fields.meta)
+    number = 0
+    try:
+        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):  # noqa: B007
+            if line is None:
+                yield Reject(TOO_LONG, number)
+            elif line and not line.isspace():
+                yield document(line.removesuffix(b"\r"), number, meta=nothing)
+    except DamagedStreamError as error:
+        yield Reject(DAMAGED, number + 1, str(error))
+
+
+def read_whole(data: Iterator[bytes], fields: Fields, name: str) -> Iterator[Document | Reject]:
+    """One document a file, named after it."""
+    held, size = [], 0
+    try:
+        for chunk in data:
+            size += len(chunk)
+            if size > LONGEST_DOCUMENT:
+                yield Reject(TOO_LONG, 0)
+                return
+            held.append(chunk)
+    except DamagedStreamError as error:
+        yield Reject(DAMAGED, 0, str(error))
+        return
+    yield document(b"".join(held), 0, name, (None,) * len(fields.meta))
+
+
+def _decoded(data: Iterator[bytes]) -> Iterator[str]:
+    for line in lines(data, LONGEST_LINE):
+        if line is None:
+            raise DamagedStreamError("a line is too long")
+        # Broken bytes become lone surrogates, and the document they are in is rejected.
+        yield line.decode(errors="surrogateescape") + "\n"
+
+
+def _delimiter(header: str) -> str:
+    return max(",\t;|", key=header.count)
+
+
+def _rows(data: Iterator[bytes], delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the number of the line on which each begins."""
+    text = _decoded(data)
+    header = next(text, "")
+    delimiter = delimiter or _delimiter(header)
+
+    def all_lines() -> Iterator[str]:
+        yield header
+        yield from text
+
+    csv.field_size_limit(LONGEST_LINE)
+    reader = csv.reader(all_lines(), delimiter=delimiter, strict=True)
+    start = 1
+    for row in reader:
+        yield start, row
+        start = reader.line_num + 1
+
+
+def read_csv(
+    data: Iterator[bytes], fields: Fields, delimiter: str | None = None
+) -> Iterator[Document | Reject]:
+    """Comma, tab, semicolon or bar separated values with a header line."""
+    rows = _rows(data, delimiter)
+    number = 1
+    try:
+        _, header = next(rows, (1, []))
+        for number, row in rows:
+            if not row:
+                continue
+            if len(row) != len(header):
+                yield Reject("wrong number of columns", number, f"{len(row)} of {len(header)}")
+            else:
+                yield from_record(_filled(header, row), number, fields)
+    except csv.Error as error:
+        quote = "unexpected end of data" in str(error)
+        yield Reject("unclosed quote" if quote else "broken CSV", number + 1, str(error))
+    except DamagedStreamError as error:
+        yield Reject(DAMAGED, number + 1, str(error))
+
+
+def _filled(header: list[str], row: list[str]) -> dict[str, str]:
+    """The row without its empty cells: CSV has no other way to say that a value is missing."""
+    return {name: value for name, value in zip(header, row, strict=True) if value != ""}
+
+
+def read_table_rows(
+    batches: Iterable[pa.RecordBatch], fields: Fields
+) -> Iterator[Document | Reject]:
+    """Rows of Arrow data, numbered from 1."""
+    number = 0
+    for batch in batches:
+        for record in batch.to_pylist():
+            number += 1
+            yield from_record(record, number, fields)
+
+
+def read_parquet(
+    path: Path, fields: Fields, advance: Callable[[int], None]
+) -> Iterator[Document | Reject]:
+    """Rows of a Parquet file; only the columns that are needed are read."""
+    count = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            columns = [name for name in dict.fromkeys(fields.used) if name in names]
+            size = path.stat().st_size
+            rows = max(file.metadata.num_rows, 1)
+            if not set(fields.text) & set(names):
+                columns = names  # so that the error can name what is there
+            for batch in file.iter_batches(batch_size=1024, columns=columns):
+                for item in read_table_rows([batch], fields):
+                    yield item._replace(line=item.line + count)
+                count += batch.num_rows
+                advance(size * batch.num_rows // rows)
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        yield Reject(DAMAGED, count + 1, str(error).splitlines()[0] if str(error) else "")

@@ -1,0 +1,224 @@
+"""What the user points at: files, folders, standard input, Python objects."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from strod.errors import InputError, UsageError
+from strod.text import formats
+from strod.text.records import Document, Fields, Reject, document, from_record
+from strod.text.streams import DamagedStreamError, chunks
+
+__all__ = ["FORMATS", "Part", "resolve"]
+
+FORMATS = ("auto", "jsonl", "csv", "tsv", "parquet", "lines", "files")
+
+_SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zstd"}
+
+Advance = Callable[[int], None]
+Reader = Callable[[Fields, Advance], Iterator[Document | Reject]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing to read: a file, standard input, or a Python object.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    argument : int
+        Which of the user's sources it belongs to.
+    size : int
+        Bytes, for the progress bar; 0 if unknown.
+    read : callable
+        Gives the documents.
+    """
+
+    name: str
+    argument: int
+    size: int
+    read: Reader
+
+    def position(self, line: int) -> str:
+        """Where a document stands, for messages."""
+        return f"{self.name}:{line}" if line else self.name
+
+
+def resolve(sources: Iterable[Any], kind: str = "auto") -> list[Part]:
+    """Find out what each source is.
+
+    Parameters
+    ----------
+    sources : iterable
+        Paths (``-`` is standard input), or Python objects: iterables of strings or of
+        mappings, Arrow tables, pandas data frames.
+    kind : str
+        One of `FORMATS`; ``auto`` goes by name, then by content.
+    """
+    if kind not in FORMATS:
+        raise UsageError(f"--format {kind!r} is unknown: choose from {', '.join(FORMATS)}")
+    parts: list[Part] = []
+    for argument, source in enumerate(sources):
+        if isinstance(source, str | os.PathLike):
+            parts += _path_parts(os.fspath(source), argument, kind)
+        else:
+            parts.append(Part(f"source {argument + 1}", argument, 0, _object_reader(source)))
+    return parts
+
+
+def _path_parts(name: str, argument: int, kind: str) -> list[Part]:
+    if name == "-":
+        return [Part("standard input", argument, 0, partial(_read_stream, None, kind, "-"))]
+    path = Path(name)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return list(_folder_parts(path, argument, kind))
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file or folder") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from error
+    if not stat.S_ISREG(mode) and not name.startswith("/dev/fd/"):
+        what = "a pipe" if stat.S_ISFIFO(mode) else "not a regular file"
+        raise InputError(f"{name}: is {what}; give a file or a folder, or pipe the text into '-'")
+    return [_file_part(path, name, argument, kind, name)]
+
+
+def _file_part(path: Path, name: str, argument: int, kind: str, identifier: str) -> Part:
+    size = path.stat().st_size
+    return Part(name, argument, size, partial(_read_stream, path, kind, identifier))
+
+
+def _folder_parts(folder: Path, argument: int, kind: str) -> Iterator[Part]:
+    """Every regular file below the folder but hidden ones, in the order of their paths."""
+    paths: list[str] = []
+    for root, folders, names in os.walk(folder):
+        folders[:] = [f for f in folders if not f.startswith(".") and not f.endswith(".strod")]
+        paths += [str(Path(root, name)) for name in names if not name.startswith(".")]
+    paths = [path for path in paths if Path(path).is_file()]
+    if not paths:
+        raise InputError(f"{folder}: holds no file to read")
+    for path in sorted(paths):
+        identifier = Path(path).relative_to(folder).as_posix()
+        named = _kind_by_name(Path(path))
+        inside = kind if kind != "auto" else named or "files"
+        yield _file_part(Path(path), path, argument, inside, identifier)
+
+
+def _kind_by_name(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def _kind_by_content(head: bytes) -> str:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    first = head.lstrip().split(b"\n", 1)[0]
+    if first.startswith((b"{", b'"')):
+        try:
+            orjson.loads(first)
+        except orjson.JSONDecodeError:
+            return "jsonl" if first.startswith(b'{"') else "lines"
+        return "jsonl"
+    return "lines"
+
+
+def _read_stream(
+    path: Path | None, kind: str, identifier: str, fields: Fields, advance: Advance
+) -> Iterator[Document | Reject]:
+    if kind == "auto":
+        kind = (_kind_by_name(path) if path is not None else None) or "auto"
+    try:
+        if kind == "parquet" and path is not None:
+            yield from formats.read_parquet(path, fields, advance)
+        else:
+            data = chunks(path, advance)
+            yield from _read_chunks(data, path, kind, identifier, fields, advance)
+    except OSError as error:
+        name = path or "standard input"
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
+
+
+def _read_chunks(
+    data: Iterator[bytes],
+    path: Path | None,
+    kind: str,
+    identifier: str,
+    fields: Fields,
+    advance: Advance,
+) -> Iterator[Document | Reject]:
+    try:
+        first = next(data, b"")
+    except DamagedStreamError as error:
+        yield Reject(formats.DAMAGED, 1, str(error))
+        return
+    kind = _kind_by_content(first) if kind == "auto" else kind
+    data = itertools.chain([first] if first else [], data)
+    if kind == "parquet":
+        if path is None or not _is_plain_parquet(path):
+            yield Reject("Parquet inside a stream", 0, "give it as an uncompressed file")
+            return
+        yield from formats.read_parquet(path, fields, advance)
+    elif kind == "jsonl":
+        yield from formats.read_json_lines(data, fields)
+    elif kind == "files":
+        yield from formats.read_whole(data, fields, identifier)
+    elif kind == "lines":
+        yield from formats.read_lines(data, fields)
+    else:
+        yield from formats.read_csv(data, fields, "\t" if kind == "tsv" else None)
+
+
+def _is_plain_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _object_reader(source: Any) -> Reader:
+    if hasattr(source, "__arrow_c_stream__"):  # Arrow and polars tables, pandas 2.2 and later
+        return partial(_read_arrow, source)
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        message = "give paths, strings, mappings, Arrow tables or data frames"
+        raise UsageError(f"{type(source).__name__} is no source of documents: {message}")
+    return partial(_read_objects, source)
+
+
+def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Document | Reject]:
+    table = pa.table(source)
+    return formats.read_table_rows(table.to_batches(max_chunksize=1024), fields)
+
+
+def _read_objects(
+    source: Iterable[Any], fields: Fields, _: Advance
+) -> Iterator[Document | Reject]:
+    nothing = (None,) * len(fields.meta)
+    for number, item in enumerate(source, start=1):
+        if isinstance(item, str | bytes):
+            yield document(item, number, meta=nothing)
+        elif isinstance(item, Mapping):
+            yield from_record(item, number, fields)
+        else:
+            yield Reject("not a text", number, type(item).__name__)
