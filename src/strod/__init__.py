@@ -1,0 +1,50 @@
+"""Topical hierarchies from text: a tree of topics people can read, trust and revise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strod.errors import BusyError, DamagedError, InputError, StrodError, UsageError
+
+if TYPE_CHECKING:
+    from strod.pipeline import build
+    from strod.corpus.reader import Corpus
+    from strod.workspace import Workspace
+    from strod.workspace import open_workspace as open  # noqa: A004
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BusyError",
+    "Corpus",
+    "DamagedError",
+    "InputError",
+    "StrodError",
+    "UsageError",
+    "Workspace",
+    "build",
+    "open",
+]
+
+# Loaded when first used: `strod --help` need not wait for numba and Arrow.
+_LAZY = {
+    "Corpus": ("strod.corpus.reader", "Corpus"),
+    "Workspace": ("strod.workspace", "Workspace"),
+    "build": ("strod.pipeline", "build"),
+    "open": ("strod.workspace", "open_workspace"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'strod' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
+
+    module, attribute = _LAZY[name]
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

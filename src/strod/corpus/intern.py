@@ -11,7 +11,7 @@ from strod.kernels import helper, kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["StringTable", "fold_ascii", "tally"]
+__all__ = ["StringTable", "fold_ascii"]
 
 # Kernels take arrays and machine integers; numba infers the types.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -93,14 +93,6 @@ def _rehash(slots, offsets, arena, size):
 
 
 @kernel
-def tally(ids, counts):
-    """Add one to `counts` for each number in `ids`; markers are negative."""
-    for number in ids:
-        if number >= 0:
-            counts[number] += 1
-
-
-@kernel
 def fold_ascii(arena, offsets, first, genitive, elisions, folded, lengths, plain):
     """Fold the strings from `first` on as `fold.fold` does, where they are plain ASCII.
 
@@ -143,6 +135,8 @@ class StringTable:
         ids: NDArray[np.int32],
     ) -> None:
         """Write the number of each string into `ids`; entries of length ≤ 0 are copied."""
+        text = text.view()
+        text.flags.writeable = False  # one type of array, one compilation
         done = 0
         while done < lengths.size:
             done, self.size = _intern(

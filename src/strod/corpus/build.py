@@ -1,0 +1,143 @@
+"""Text → corpus, in two passes: one over the text, one over the ids it became."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from strod.corpus.duplicates import repeated
+from strod.corpus.ingest import ingest
+from strod.corpus.intake import Account
+from strod.corpus.lexicon import Lexicon, build_lexicon
+from strod.corpus.metadata import field_type
+from strod.corpus.segment import Segment, write_segment
+from strod.corpus.spill import SpillReader
+from strod.errors import InputError
+from strod.store.manifest import checksum, file_digests
+from strod.text.vocabulary import background
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from strod.options import CorpusOptions
+    from strod.progress import Progress
+    from strod.text.sources import Part
+
+__all__ = ["BuiltCorpus", "build_corpus"]
+
+BACKGROUND_WORDS = 30  # reported
+
+
+@dataclass(frozen=True)
+class BuiltCorpus:
+    """What the manifest and the report say about a new corpus."""
+
+    about: dict[str, Any]
+    digests: dict[str, dict[str, Any]]
+    report: dict[str, Any]
+
+
+def build_corpus(
+    root: Path, parts: list[Part], options: CorpusOptions, progress: Progress
+) -> BuiltCorpus:
+    """Read `parts` and write ``corpus/`` into the folder `root`."""
+    spilled = root / "spill"
+    account = Account(parts, strict=options.strict)
+    progress.stage("reading", sum(part.size for part in parts), "bytes")
+    ingested = ingest(parts, options, spilled, account, progress)
+    account.check_usable()
+    spill = SpillReader(spilled)
+    out, duplicates = _rejected(spill, options, account)
+    lexicon = build_lexicon(spill, spilled, ingested.epochs, out, options)
+    _check_vocabulary(lexicon, account)
+    types = [
+        (name, field_type(kinds) if kind == "auto" else kind)
+        for (name, kind), kinds in zip(options.meta_types, ingested.kinds, strict=True)
+    ]
+    progress.stage("counting", account.accepted, "documents")
+    segment = write_segment(
+        root / "corpus" / "0000", spill, out, lexicon, types, options.workers, progress
+    )
+    pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
+    shutil.rmtree(spilled)
+    return _described(root, options, lexicon, segment, types, account, duplicates)
+
+
+def _rejected(
+    spill: SpillReader, options: CorpusOptions, account: Account
+) -> tuple[NDArray[np.bool_], int]:
+    """Which documents are out after all, and how many repeat the text of another."""
+    out = np.zeros(spill.size, dtype=bool)
+    for block in spill:
+        wordless = np.flatnonzero(block.rows["tokens"] == 0)
+        out[block.first + wordless] = True
+        account.reject_rows(block.rows[wordless], "no words")
+    _drop(spill, out, repeated(spill, "id_digest", out), account, "duplicate id")
+    copies = repeated(spill, "text_digest", out)
+    if options.duplicates == "drop":
+        _drop(spill, out, copies, account, "duplicate text")
+    if out.all():
+        raise InputError("no usable document: none of the documents holds a word")
+    return out, copies.size
+
+
+def _drop(
+    spill: SpillReader,
+    out: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    account: Account,
+    reason: str,
+) -> None:
+    out[rows] = True
+    for row in rows:
+        account.reject_rows(spill.rows(int(row), 1), reason)
+
+
+def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:
+    if lexicon.columns.max(initial=-1) < 0:
+        words = len(lexicon.table)
+        raise InputError(
+            f"no word is left for the model: {account.accepted} documents, {words} words in at "
+            f"least {lexicon.min_df} of them, all of them stop words or too frequent; lower "
+            "--min-df, raise --max-df or choose another --language"
+        )
+
+
+def _described(
+    root: Path,
+    options: CorpusOptions,
+    lexicon: Lexicon,
+    segment: Segment,
+    types: list[tuple[str, str]],
+    account: Account,
+    duplicates: int,
+) -> BuiltCorpus:
+    files = sorted(path for path in (root / "corpus").rglob("*") if path.is_file())
+    names = [path.relative_to(root).as_posix() for path in files]
+    digests = file_digests(root, names, options.workers)
+    model = lexicon.table.filter(lexicon.table["column"].to_numpy() >= 0)
+    about = {
+        "documents": segment.documents,
+        "tokens": segment.tokens,
+        "vocabulary": len(model),
+        "lexicon": len(lexicon.table),
+        "meta": dict(types),
+        "segments": [{"name": "0000", "boundaries": segment.boundaries}],
+        "settings": options.settings | {"min_df": lexicon.min_df},
+        "sha256": checksum(digests),
+    }
+    frequent = background(
+        model["documents"].to_numpy(), model["occurrences"].to_numpy(), segment.documents
+    )
+    report = {
+        "documents": account.summary() | {"duplicate_texts": duplicates},
+        "background_words": model["surface"].take(frequent[:BACKGROUND_WORDS]).to_pylist(),
+        "metadata_misfits": dict(zip(dict(types), segment.misfits, strict=True)),
+    }
+    return BuiltCorpus(about, digests, report)

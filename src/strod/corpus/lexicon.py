@@ -1,0 +1,217 @@
+"""From provisional numbers to the lexicon: sorted, counted, pruned.
+
+All of it works on ids that were set aside; the text is not read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from strod.corpus.ingest import MARKERS
+from strod.kernels import kernel
+from strod.text.characters import HOLE
+from strod.text.stopwords import stopwords
+from strod.text.vocabulary import least_documents, model_columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from strod.corpus.spill import SpillReader
+    from strod.options import CorpusOptions
+
+__all__ = ["Lexicon", "build_lexicon"]
+
+PARTS = 16  # slices in which several epochs are joined
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The words of the corpus, sorted by their UTF-8 bytes.
+
+    Attributes
+    ----------
+    table : pa.Table
+        word, surface (its commonest written form), documents, occurrences, stop, column
+        (in the count matrix, -1 if none).
+    number_of : list of int32 arrays
+        For each epoch, lexicon number of each provisional number (HOLE if pruned),
+        followed by the markers so that a marker maps to itself.
+    min_df : int
+        The least number of documents a word of the lexicon is in, stop words aside.
+    """
+
+    table: pa.Table
+    number_of: list[NDArray[np.int32]]
+    min_df: int
+
+    @property
+    def columns(self) -> NDArray[np.int32]:
+        """Column of each word, followed by -1 for each marker."""
+        columns = self.table["column"].to_numpy()
+        return np.concatenate([columns, np.full(MARKERS.size, -1)]).astype(np.int32)
+
+
+@kernel
+def _count(tokens, sizes, out, base, last, documents, occurrences):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913
+    """Add to the document frequency and the total of each word."""
+    place = 0
+    for d in range(sizes.size):
+        end = place + sizes[d]
+        if not out[d]:
+            for i in range(place, end):
+                word = tokens[i]
+                if word >= 0:
+                    occurrences[word] += 1
+                    if last[word] != base + d:
+                        last[word] = base + d
+                        documents[word] += 1
+        place = end
+
+
+def _read(folder: Path, name: str, epoch: int) -> pa.Table:
+    with pa.OSFile(str(folder / f"{name}-{epoch}"), "rb") as file:
+        return pa.ipc.open_file(file).read_all()
+
+
+def _count_words(spill: SpillReader, folder: Path, out: NDArray[np.bool_]) -> None:
+    """Document frequency and total of each word, in files of their own for each epoch."""
+    current = -1
+    last = documents = occurrences = np.empty(0, dtype=np.int64)
+    for block in spill:
+        lengths = np.ascontiguousarray(block.rows["tokens"])
+        for epoch in np.unique(block.rows["epoch"]):
+            if epoch != current:
+                _save_counts(folder, current, documents, occurrences)
+                size = len(_read(folder, "words", epoch))
+                documents, occurrences = np.zeros((2, size), dtype=np.int64)
+                last = np.full(size, -1, dtype=np.int64)
+                current = epoch
+            chosen = np.flatnonzero(block.rows["epoch"] == epoch)  # epochs are consecutive
+            first, end = int(chosen[0]), int(chosen[-1]) + 1
+            offset = block.offsets["tokens"] + int(lengths[:first].sum())
+            tokens = spill.tokens(offset, int(lengths[first:end].sum()))
+            row = block.first + first
+            gone = out[row : block.first + end]
+            _count(tokens, lengths[first:end], gone, row, last, documents, occurrences)
+    _save_counts(folder, current, documents, occurrences)
+
+
+def _save_counts(
+    folder: Path, epoch: int, documents: NDArray[np.int64], occurrences: NDArray[np.int64]
+) -> None:
+    if epoch >= 0:
+        np.save(folder / f"counts-{epoch}.npy", np.stack([documents, occurrences]))
+
+
+def _counted(folder: Path, epoch: int) -> pa.Table:
+    """Words of an epoch with their counts."""
+    documents, occurrences = np.load(folder / f"counts-{epoch}.npy")
+    table = _read(folder, "words", epoch).append_column("documents", pa.array(documents))
+    return table.append_column("occurrences", pa.array(occurrences))
+
+
+def _slice_of(words: pa.ChunkedArray, parts: int, part: int) -> NDArray[np.bool_]:
+    """Which words belong to a slice: by the sum of their first bytes, the same in each epoch."""
+    if parts == 1:
+        return np.ones(len(words), dtype=bool)
+    lengths = pc.binary_length(words).to_numpy()
+    heads = pc.utf8_slice_codeunits(words, 0, 4).to_pylist()
+    sums = np.fromiter((sum(head.encode()) for head in heads), dtype=np.int64, count=len(heads))
+    return (sums + lengths) % parts == part
+
+
+def _join(words: list[pa.Table], least: int, stop: pa.Array) -> pa.Table:
+    """Sum each word's counts over the epochs and keep what is frequent enough."""
+    grouped = pa.concat_tables(words).group_by("word", use_threads=False)
+    table = grouped.aggregate([("documents", "sum"), ("occurrences", "sum")])
+    table = table.rename_columns(["word", "documents", "occurrences"])
+    is_stop = pc.is_in(table["word"], value_set=stop)
+    table = table.append_column("stop", is_stop)
+    some = pc.greater(table["documents"], 0)
+    frequent = pc.greater_equal(table["documents"], least)
+    return table.filter(pc.and_(some, pc.or_(frequent, is_stop)))
+
+
+def _commonest_forms(forms: list[pa.Table], words: pa.Table) -> pa.Array:
+    """The commonest written form of each word; of equally common ones the first in order."""
+    grouped = pa.concat_tables(forms).group_by(["word", "form"], use_threads=False)
+    table = grouped.aggregate([("count", "sum")]).sort_by(
+        [("word", "ascending"), ("count_sum", "descending"), ("form", "ascending")]
+    )
+    numbers = table["word"].to_numpy()
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    if first.size != len(words):
+        raise AssertionError("every word has a written form")  # noqa: TRY301
+    return table["form"].take(pa.array(first)).combine_chunks()
+
+
+def _numbered(words: pa.ChunkedArray, among: pa.ChunkedArray, missing: int) -> NDArray[np.int32]:
+    found = pc.index_in(words, value_set=among.combine_chunks())
+    numbers: NDArray[np.int32] = pc.fill_null(found, missing).to_numpy().astype(np.int32)
+    return numbers
+
+
+def _merge(folder: Path, epochs: int, least: int, stop: pa.Array) -> pa.Table:
+    """Join the epochs, some words at a time."""
+    parts = 1 if epochs == 1 else PARTS
+    found = []
+    for part in range(parts):
+        words, forms, masks = [], [], []
+        for epoch in range(epochs):
+            table = _counted(folder, epoch)
+            masks.append(_slice_of(table["word"], parts, part))
+            words.append(table.filter(pa.array(masks[-1])))
+        kept = _join(words, least, stop)
+        for epoch, mask in enumerate(masks):
+            number = np.full(mask.size, -1, dtype=np.int32)
+            number[mask] = _numbered(words[epoch]["word"], kept["word"], -1)
+            table = _read(folder, "forms", epoch)
+            word = number[table["word"].to_numpy()]
+            table = table.set_column(1, "word", pa.array(word))
+            forms.append(table.filter(pa.array(word >= 0)))
+        found.append(kept.append_column("surface", _commonest_forms(forms, kept)))
+    return pa.concat_tables(found).sort_by("word")
+
+
+def _number_file(folder: Path, epoch: int, table: pa.Table) -> NDArray[np.int32]:
+    """Lexicon number of each provisional number, mapped from a file."""
+    numbers = _numbered(_read(folder, "words", epoch)["word"], table["word"], HOLE)
+    path = folder / f"numbers-{epoch}.npy"
+    np.save(path, np.concatenate([numbers, MARKERS]))
+    mapped: NDArray[np.int32] = np.load(path, mmap_mode="r")
+    return mapped
+
+
+def build_lexicon(
+    spill: SpillReader,
+    folder: Path,
+    epochs: int,
+    out: NDArray[np.bool_],
+    options: CorpusOptions,
+) -> Lexicon:
+    """Count the words of all documents that are not `out`, prune, sort and number them."""
+    documents = int(out.size - out.sum())
+    least = options.min_df or least_documents(documents)
+    stop = pa.array(
+        sorted(stopwords(options.language) | set(options.stopwords)), type=pa.large_string()
+    )
+    _count_words(spill, folder, out)
+    table = _merge(folder, epochs, least, stop)
+    columns = model_columns(
+        table["documents"].to_numpy(),
+        table["stop"].to_numpy(zero_copy_only=False),
+        least=least,
+        most=options.max_df * documents,
+        limit=options.max_vocabulary,
+    )
+    table = table.append_column("column", pa.array(columns))
+    table = table.select(["word", "surface", "documents", "occurrences", "stop", "column"])
+    numbers = [_number_file(folder, epoch, table) for epoch in range(epochs)]
+    return Lexicon(table, numbers, least)

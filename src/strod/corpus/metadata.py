@@ -1,0 +1,111 @@
+"""Metadata fields: what type each one is, and its values as an Arrow column.
+
+The type of a field is known only when all values have been seen, so values are set
+aside as JSON and cast at the end.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["column", "decode", "encode", "field_type", "kind"]
+
+NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = "null", "number", "numeral", "date", "category", "list"
+
+_NUMERAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})(?:[T ]\d{2}:\d{2}.*)?)?")
+_ARROW = {
+    "number": pa.float64(),
+    "date": pa.date32(),
+    "category": pa.string(),
+    "list": pa.list_(pa.string()),
+}
+
+
+def kind(value: Any) -> str:  # noqa: PLR0911
+    """What a single value looks like."""
+    if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
+        return NULL
+    if isinstance(value, bool):
+        return CATEGORY
+    if isinstance(value, int | float):
+        return NUMBER
+    if isinstance(value, datetime.date):  # datetime is one too
+        return DATE
+    if isinstance(value, list | tuple):
+        return LIST
+    if isinstance(value, str):
+        if _DATE.fullmatch(value):
+            return DATE
+        return NUMERAL if _NUMERAL.fullmatch(value) else CATEGORY
+    return CATEGORY
+
+
+def field_type(kinds: Iterable[str]) -> str:
+    """Type of a field whose values have these kinds.
+
+    Examples
+    --------
+    >>> field_type({"null", "number"}), field_type({"date", "category"})
+    ('number', 'category')
+    """
+    seen = set(kinds) - {NULL}
+    if LIST in seen:
+        return "list"
+    if seen and seen <= {NUMBER, NUMERAL}:
+        return "number"
+    return "date" if seen == {DATE} else "category"
+
+
+def encode(values: tuple[Any, ...]) -> bytes:
+    """Values of one document as JSON."""
+    return orjson.dumps(values, default=str, option=orjson.OPT_NON_STR_KEYS)
+
+
+def decode(data: bytes) -> list[Any]:
+    """The reverse of `encode`."""
+    values: list[Any] = orjson.loads(data)
+    return values
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _date(value: Any) -> datetime.date | None:
+    match = _DATE.fullmatch(str(value))
+    if match is None:
+        return None
+    try:
+        return datetime.date(int(match[1]), int(match[2]), int(match[3] or 1))
+    except ValueError:
+        return None
+
+
+def _cast(value: Any, name: str) -> Any:
+    """The value as its field's type, None if it has none."""
+    what = kind(value)
+    if what == NULL:
+        return None
+    if name == "list":
+        items = value if what == LIST else [value]
+        return [_text(item) for item in items if kind(item) != NULL]
+    if name == "number":
+        return float(value) if what in (NUMBER, NUMERAL) else None
+    return _date(value) if name == "date" else _text(value)
+
+
+def column(values: list[Any], name: str) -> tuple[pa.Array, int]:
+    """An Arrow column of the type `name`, and how many values do not fit it."""
+    cast = [_cast(value, name) for value in values]
+    misfits = sum(c is None and kind(v) != NULL for c, v in zip(cast, values, strict=True))
+    return pa.array(cast, type=_ARROW[name]), misfits

@@ -1,0 +1,136 @@
+"""Reading a corpus: memory-mapped, shard by shard."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from scipy.sparse import csr_array
+
+from strod.errors import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+__all__ = ["Corpus", "Shard"]
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    return array
+
+
+class _Segment:
+    """The files that one build or addition wrote."""
+
+    def __init__(self, folder: Path, boundaries: list[int]) -> None:
+        self.folder = folder
+        self.boundaries = boundaries
+
+    @cached_property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        names = ("tokens", "token_offsets", "indices", "counts", "indptr")
+        return {name: _mapped(self.folder / f"{name}.npy") for name in names}
+
+    def documents(self, columns: list[str] | None) -> pa.Table:
+        return pq.read_table(self.folder / "documents.parquet", columns=columns)
+
+
+class Shard:
+    """Consecutive documents of a corpus.
+
+    Attributes
+    ----------
+    first, size : int
+        Number of its first document in the corpus, and how many there are.
+    """
+
+    def __init__(self, segment: _Segment, index: int, base: int, width: int) -> None:
+        self._segment = segment
+        self._begin, self._end = segment.boundaries[index : index + 2]
+        self._width = width
+        self.first = base + self._begin
+        self.size = self._end - self._begin
+
+    def _slice(self, offsets: str) -> tuple[slice, NDArray[np.int64]]:
+        bounds = self._segment.arrays[offsets][self._begin : self._end + 1]
+        return slice(int(bounds[0]), int(bounds[-1])), np.asarray(bounds - bounds[0])
+
+    @property
+    def counts(self) -> csr_array:
+        """Documents × vocabulary; the values stay on disk until they are used."""
+        where, indptr = self._slice("indptr")
+        arrays = self._segment.arrays
+        parts = (arrays["counts"][where], arrays["indices"][where], indptr)
+        return csr_array(parts, shape=(self.size, self._width), copy=False)
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """Lexicon numbers of all words in order; negative numbers are breaks.
+
+        -1 ends a sentence, -2 a clause, -3 stands for something that is not a word of
+        the lexicon.
+        """
+        tokens: NDArray[np.int32] = self._segment.arrays["tokens"][self._slice("token_offsets")[0]]
+        return tokens
+
+    @property
+    def token_offsets(self) -> NDArray[np.int64]:
+        """Document `d` of the shard is ``tokens[token_offsets[d]:token_offsets[d + 1]]``."""
+        return self._slice("token_offsets")[1]
+
+    def documents(self, columns: list[str] | None = None) -> pa.Table:
+        """Ids, texts and metadata."""
+        return self._segment.documents(columns).slice(self._begin, self.size)
+
+
+class Corpus:
+    """A collection on disk.
+
+    Parameters
+    ----------
+    root : Path
+        The workspace.
+    manifest : dict
+        Its manifest.
+    """
+
+    def __init__(self, root: Path, manifest: dict[str, Any]) -> None:
+        self._root = root
+        self._about = manifest["corpus"]
+        self.documents: int = self._about["documents"]
+        self.tokens: int = self._about["tokens"]
+        self.sha256: str = self._about["sha256"]
+        self.meta: dict[str, str] = self._about["meta"]
+
+    @cached_property
+    def lexicon(self) -> pa.Table:
+        """Every word: word, surface, documents, occurrences, stop, column."""
+        path = self._root / "corpus" / "lexicon.parquet"
+        try:
+            return pq.read_table(path)
+        except (OSError, ValueError) as error:
+            raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+
+    @cached_property
+    def vocabulary(self) -> pa.Table:
+        """The words of the model, in the order of the columns of the counts."""
+        return self.lexicon.filter(self.lexicon["column"].to_numpy() >= 0)
+
+    def shards(self) -> Iterator[Shard]:
+        """The documents in their order, some at a time."""
+        base = 0
+        for about in self._about["segments"]:
+            segment = _Segment(self._root / "corpus" / about["name"], about["boundaries"])
+            for index in range(len(about["boundaries"]) - 1):
+                yield Shard(segment, index, base, self._about["vocabulary"])
+            base += about["boundaries"][-1]

@@ -1,0 +1,249 @@
+"""The second pass: from what was set aside to shards of tokens, counts and documents.
+
+A segment is what one build or one addition wrote; it is never changed afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.sparse import csr_array
+
+from strod.corpus import metadata
+from strod.corpus.spill import STREAMS
+from strod.corpus.words import string_array
+from strod.engine.local import ordered_map
+from strod.store.publish import ArrayWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from strod.corpus.lexicon import Lexicon
+    from strod.corpus.spill import SpillReader
+    from strod.progress import Progress
+
+__all__ = ["SHARD_DOCUMENTS", "SHARD_TOKENS", "Segment", "write_segment"]
+
+# A shard ends with the document that reaches either bound: a function of the documents alone.
+SHARD_TOKENS = 1 << 21
+SHARD_DOCUMENTS = 1 << 16
+ROW_GROUP = 4096  # documents that are decompressed together
+
+ARRAYS = {
+    "tokens": "<i4",  # words and markers of all documents, one after another
+    "token_offsets": "<i8",
+    "indices": "<i4",  # the count matrix in compressed sparse rows
+    "counts": "<i4",
+    "indptr": "<i8",
+}
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The rows of a shard and where their contents begin."""
+
+    first: int
+    end: int
+    offsets: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Shard:
+    tokens: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    counts: csr_array
+    documents: pa.Table
+    misfits: list[int]
+
+
+@dataclass
+class Segment:
+    """What was written.
+
+    Attributes
+    ----------
+    boundaries : list of int
+        Shard `i` holds the documents from `boundaries[i]` to `boundaries[i + 1]`.
+    tokens : int
+        Words in the streams, markers aside.
+    misfits : list of int
+        For each metadata field the values that are not of its type.
+    """
+
+    boundaries: list[int] = field(default_factory=lambda: [0])
+    tokens: int = 0
+    misfits: list[int] = field(default_factory=list)
+
+    @property
+    def documents(self) -> int:
+        """How many there are."""
+        return self.boundaries[-1]
+
+
+def _plans(spill: SpillReader, out: NDArray[np.bool_]) -> Iterator[_Plan]:
+    first, start = 0, dict.fromkeys(STREAMS, 0)
+    tokens = documents = 0  # in the open shard, before the block
+    for block in spill:
+        keep = ~out[block.first : block.first + block.rows.size]
+        ends = {name: block.offsets[name] + np.cumsum(block.rows[name]) for name in STREAMS}
+        total_tokens = tokens + np.cumsum(block.rows["tokens"] * keep)
+        total_documents = documents + np.cumsum(keep)
+        spent_tokens = spent_documents = 0
+        while True:
+            last = min(
+                np.searchsorted(total_tokens, spent_tokens + SHARD_TOKENS),
+                np.searchsorted(total_documents, spent_documents + SHARD_DOCUMENTS),
+            )
+            if last == keep.size:
+                break
+            yield _Plan(first, block.first + int(last) + 1, start)
+            first = block.first + int(last) + 1
+            start = {name: int(ends[name][last]) for name in STREAMS}
+            spent_tokens, spent_documents = int(total_tokens[last]), int(total_documents[last])
+        tokens = int(total_tokens[-1]) - spent_tokens
+        documents = int(total_documents[-1]) - spent_documents
+    if documents:
+        yield _Plan(first, spill.size, start)
+
+
+def _kept(data: NDArray[Any], sizes: NDArray[np.int64], keep: NDArray[np.bool_]) -> NDArray[Any]:
+    """The contents of the documents to keep."""
+    return data if keep.all() else data[np.repeat(keep, sizes)]
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _relabelled(
+    tokens: NDArray[np.int32], rows: NDArray[np.void], lexicon: Lexicon
+) -> NDArray[np.int32]:
+    """Lexicon numbers instead of provisional ones; a pruned word becomes a hole."""
+    epochs = rows["epoch"]
+    if epochs[0] == epochs[-1]:
+        return lexicon.number_of[epochs[0]][tokens]
+    of_token = np.repeat(epochs, rows["tokens"])
+    pieces = [lexicon.number_of[epoch][tokens[of_token == epoch]] for epoch in np.unique(epochs)]
+    return np.concatenate(pieces)
+
+
+def count_matrix(
+    tokens: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    column_of: NDArray[np.int32],
+    width: int,
+) -> csr_array:
+    """How often each word of the model stands in each document."""
+    columns = column_of[tokens]
+    used = columns >= 0
+    indptr = _offsets(used)[_offsets(sizes)]
+    columns = columns[used]
+    ones = np.ones(columns.size, dtype=np.int32)
+    matrix = csr_array((ones, columns, indptr), shape=(sizes.size, width))
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _shard(
+    plan: _Plan,
+    *,
+    spill: SpillReader,
+    out: NDArray[np.bool_],
+    lexicon: Lexicon,
+    columns: NDArray[np.int32],
+    fields: list[tuple[str, str]],
+) -> _Shard:
+    rows = spill.rows(plan.first, plan.end - plan.first)
+    keep = ~out[plan.first : plan.end]
+    raw = spill.tokens(plan.offsets["tokens"], int(rows["tokens"].sum()))
+    tokens = _kept(_relabelled(raw, rows, lexicon), rows["tokens"], keep)
+    sizes = np.ascontiguousarray(rows["tokens"][keep])
+    contents = {}
+    for name in ("id", "text", "meta"):
+        data = spill.content(name, plan.offsets[name], int(rows[name].sum()))
+        contents[name] = string_array(
+            _kept(data, rows[name], keep), _offsets(rows[name][keep])
+        )
+    width = int(columns.max(initial=-1)) + 1
+    documents, misfits = _documents(contents, fields)
+    return _Shard(tokens, sizes, count_matrix(tokens, sizes, columns, width), documents, misfits)
+
+
+def _documents(
+    contents: dict[str, pa.Array], fields: list[tuple[str, str]]
+) -> tuple[pa.Table, list[int]]:
+    table = pa.table({"id": contents["id"], "text": contents["text"]})
+    misfits = []
+    values = [metadata.decode(meta) for meta in contents["meta"].to_pylist()] if fields else []
+    for i, (name, kind) in enumerate(fields):
+        column, wrong = metadata.column([value[i] for value in values], kind)
+        table = table.append_column(f"meta.{name}", column)
+        misfits.append(wrong)
+    return table, misfits
+
+
+class _Writer:
+    """Appends shards to the files of a segment."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self._path = folder / "documents.parquet"
+        self._arrays = {name: ArrayWriter(folder / f"{name}.npy", t) for name, t in ARRAYS.items()}
+        self._documents: pq.ParquetWriter | None = None
+        self._arrays["token_offsets"].append(np.zeros(1))
+        self._arrays["indptr"].append(np.zeros(1))
+
+    def append(self, shard: _Shard) -> None:
+        arrays, matrix = self._arrays, shard.counts
+        arrays["token_offsets"].append(arrays["tokens"].size + np.cumsum(shard.sizes))
+        arrays["indptr"].append(arrays["indices"].size + matrix.indptr[1:].astype(np.int64))
+        arrays["tokens"].append(shard.tokens)
+        arrays["indices"].append(matrix.indices)
+        arrays["counts"].append(matrix.data)
+        if self._documents is None:
+            self._documents = pq.ParquetWriter(
+                self._path, shard.documents.schema, compression="zstd", compression_level=1,
+                use_dictionary=False, write_statistics=False,
+            )  # fmt: skip
+        self._documents.write_table(shard.documents, row_group_size=ROW_GROUP)
+
+    def close(self) -> None:
+        for array in self._arrays.values():
+            array.close()
+        if self._documents is not None:
+            self._documents.close()
+
+
+def write_segment(
+    folder: Path,
+    spill: SpillReader,
+    out: NDArray[np.bool_],
+    lexicon: Lexicon,
+    fields: list[tuple[str, str]],
+    workers: int,
+    progress: Progress,
+) -> Segment:
+    """Write the documents that are not `out` as shards."""
+    build = partial(
+        _shard, spill=spill, out=out, lexicon=lexicon, columns=lexicon.columns, fields=fields
+    )
+    writer = _Writer(folder)
+    segment = Segment(misfits=[0] * len(fields))
+    try:
+        for shard in ordered_map(build, _plans(spill, out), workers):
+            writer.append(shard)
+            segment.boundaries.append(segment.documents + shard.sizes.size)
+            segment.tokens += int((shard.tokens >= 0).sum())
+            segment.misfits = [a + b for a, b in zip(segment.misfits, shard.misfits, strict=True)]
+            progress.advance(shard.sizes.size)
+    finally:
+        writer.close()
+    return segment

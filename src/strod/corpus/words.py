@@ -1,0 +1,142 @@
+"""The words met so far: written forms, the words they fold to, and how often each came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from strod.corpus.intern import StringTable, fold_ascii
+from strod.text.fold import fold, has_elisions, stemmer
+from strod.text.stopwords import stopwords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from strod.options import CorpusOptions
+
+__all__ = ["WordTable", "string_array", "word_folder"]
+
+
+def word_folder(options: CorpusOptions) -> Callable[[str], str]:
+    """Written form → word, stemmed if the options say so. Stop words are not stemmed."""
+    language = options.language
+    if not options.stem:
+        return lambda written: fold(written, language) or written
+    stem = stemmer(language)
+    stop = stopwords(language) | set(options.stopwords)
+
+    def folded(written: str) -> str:
+        word = fold(written, language) or written
+        return word if word in stop else stem(word) or word
+
+    return folded
+
+
+def string_array(arena: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:
+    """Arrow strings over bytes that are known to be UTF-8."""
+    buffers = [pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(arena)]
+    return pa.LargeStringArray.from_buffers(offsets.size - 1, *buffers)
+
+
+class WordTable:
+    """Grows with the text; numbers are given in order of appearance and are provisional.
+
+    Parameters
+    ----------
+    options : CorpusOptions
+        Language and stemming decide how written forms are folded.
+    """
+
+    def __init__(self, options: CorpusOptions) -> None:
+        self._fold = word_folder(options)
+        self._genitive = options.language == "en"
+        self._elisions = has_elisions(options.language)
+        self._general = options.stem
+        self.forms = StringTable()
+        self.words = StringTable()
+        self._word_of = np.empty(1 << 14, dtype=np.int32)
+        self._counts = np.zeros(1 << 14, dtype=np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        tables = self.forms.nbytes + self.words.nbytes
+        return tables + self._word_of.nbytes + self._counts.nbytes
+
+    def add(
+        self, arena: NDArray[np.uint8], offsets: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Take in the distinct written forms of a batch; return the word of each."""
+        before = self.forms.size
+        numbers = np.empty(counts.size, dtype=np.int32)
+        starts, lengths = offsets[:-1].astype(np.int32), np.diff(offsets).astype(np.int32)
+        self.forms.intern(arena, starts, lengths, numbers)
+        self._make_room(self.forms.size)
+        if self.forms.size > before:
+            self._word_of[before : self.forms.size] = self._words_from(before)
+        self._counts[numbers] += counts  # the forms of a batch are distinct
+        return self._word_of[numbers]
+
+    def _make_room(self, size: int) -> None:
+        if size > self._word_of.size:
+            more = max(size, 2 * self._word_of.size)
+            self._word_of = np.resize(self._word_of, more)
+            old, self._counts = self._counts, np.zeros(more, dtype=np.int64)
+            self._counts[: old.size] = old
+
+    def _words_from(self, first: int) -> NDArray[np.int32]:
+        """Fold the forms from `first` on and number their words."""
+        offsets = self.forms.offsets
+        count = offsets.size - 1 - first
+        folded = np.empty(offsets[-1] - offsets[first], dtype=np.uint8)
+        lengths = np.empty(count, dtype=np.int32)
+        plain = np.empty(count, dtype=np.bool_)
+        fold_ascii(
+            self.forms.arena, offsets, first, self._genitive, self._elisions, folded, lengths, plain
+        )
+        if self._general:
+            plain[:] = False
+        starts = (offsets[first:-1] - offsets[first]).astype(np.int32)
+        numbers = np.empty(count, dtype=np.int32)
+        numbers[plain] = self._number(folded, starts[plain], lengths[plain])
+        others = np.flatnonzero(~plain)
+        if others.size:
+            words = [self._fold(self.forms.string(first + i).decode()).encode() for i in others]
+            sizes = np.array([len(word) for word in words], dtype=np.int32)
+            text = np.frombuffer(b"".join(words), dtype=np.uint8)
+            places = (np.cumsum(sizes) - sizes).astype(np.int32)
+            numbers[others] = self._number(text, places, sizes)
+        return numbers
+
+    def _number(
+        self, text: NDArray[np.uint8], starts: NDArray[np.int32], lengths: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        numbers = np.empty(lengths.size, dtype=np.int32)
+        self.words.intern(text, starts, lengths, numbers)
+        return numbers
+
+    def save(self, folder: Path, epoch: int) -> None:
+        """Set the words aside; `strod.corpus.lexicon` reads them."""
+        words = pa.table({"word": string_array(self.words.arena, self.words.offsets)})
+        forms = pa.table(
+            {
+                "form": string_array(self.forms.arena, self.forms.offsets),
+                "word": self._word_of[: self.forms.size],
+                "count": self._counts[: self.forms.size],
+            }
+        )
+        for name, table in (("words", words), ("forms", forms)):
+            with pa.OSFile(str(folder / f"{name}-{epoch}"), "wb") as file:
+                with pa.ipc.new_file(file, table.schema) as writer:
+                    writer.write_table(table)
+
+    def clear(self) -> None:
+        """Forget everything, keep the memory."""
+        self.forms.clear()
+        self.words.clear()
+        self._counts[:] = 0

@@ -1,0 +1,36 @@
+"""Threads of this machine: map over items, hand back results in the order of the items."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["ordered_map"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def ordered_map(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Result]:
+    """Apply `function` in `workers` threads; results come in the order of `items`.
+
+    At most `workers + 1` items are under way, so memory stays bounded however many
+    there are, and what is done with the results does not depend on `workers`.
+    """
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="strod")
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

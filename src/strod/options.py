@@ -1,0 +1,162 @@
+"""What the user may choose, with defaults and limits."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from strod.errors import UsageError
+from strod.text.records import Fields
+from strod.text.sources import FORMATS
+
+__all__ = ["CorpusOptions", "Tokenizer", "memory_size"]
+
+# Sentences of a text, each a sequence of words.
+Tokenizer = Callable[[str], Iterable[Sequence[str]]]
+
+META_TYPES = ("auto", "date", "number", "category", "list")
+LEAST_MEMORY = 512 << 20
+
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def memory_size(text: str | int) -> int:
+    """Bytes in a size such as 512MB, 2GB or 1.5g.
+
+    Examples
+    --------
+    >>> memory_size("2GB")
+    2147483648
+    """
+    match = _SIZE.fullmatch(str(text))
+    if match is None:
+        raise UsageError(f"--memory {text!r} is not a size: write 512MB or 2GB")
+    size = int(float(match[1]) * _UNITS[match[2].lower()])
+    if size < LEAST_MEMORY:
+        raise UsageError(f"--memory {text!r} is too little: at least {LEAST_MEMORY >> 20}MB is needed")
+    return size
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """How text becomes a corpus.
+
+    Attributes
+    ----------
+    text_field : tuple of str
+        Fields of a record that hold its text.
+    id_field : str or None
+        Field that holds a document's id; None means ``id`` if there is one.
+    meta : tuple of str
+        Fields to keep, each ``NAME`` or ``NAME:TYPE`` with a type of `META_TYPES`.
+    format : str
+        One of `strod.text.sources.FORMATS`.
+    language : str
+        Whose stop words are left out of the model.
+    stopwords : tuple of str
+        More of them.
+    min_df : int or None
+        Documents a word must be in; None: 1 to 5, growing with the corpus.
+    max_df : float
+        Largest share of documents a word may be in.
+    max_vocabulary : int
+        Words kept for the model, the most frequent first.
+    numbers : bool
+        Whether numbers are words.
+    stem : bool
+        Whether to count stems.
+    tokenizer : str or callable
+        ``words``, ``bigrams``, ``module:function``, or a function that
+        gives the sentences of a text as sequences of words.
+    duplicates : str
+        ``keep`` or ``drop`` documents whose text came before.
+    strict : bool
+        Whether the first bad document ends the build.
+    workers : int
+        Threads.
+    memory : int
+        Bytes to stay under.
+    """
+
+    text_field: tuple[str, ...] = ("text",)
+    id_field: str | None = None
+    meta: tuple[str, ...] = ()
+    format: str = "auto"
+    language: str = "en"
+    stopwords: tuple[str, ...] = ()
+    min_df: int | None = None
+    max_df: float = 1.0
+    max_vocabulary: int = 100_000
+    numbers: bool = False
+    stem: bool = False
+    tokenizer: str | Tokenizer = "words"
+    duplicates: str = "keep"
+    strict: bool = False
+    workers: int = field(default_factory=_cores)
+    memory: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        _check(bool(self.text_field), "--text-field needs a name")
+        _check(self.format in FORMATS, f"--format must be one of {', '.join(FORMATS)}")
+        _check(self.min_df is None or self.min_df >= 1, "--min-df must be at least 1")
+        _check(0 < self.max_df <= 1, "--max-df is a share of the documents: above 0, at most 1")
+        _check(self.max_vocabulary >= 1, "--max-vocabulary must be at least 1")
+        _check(self.duplicates in ("keep", "drop"), "--duplicates must be keep or drop")
+        _check(self.workers >= 1, "--workers must be at least 1")
+        _check(self.memory >= LEAST_MEMORY, f"--memory must be at least {LEAST_MEMORY >> 20}MB")
+        names = [name for name, _ in self.meta_types]
+        _check(len(set(names)) == len(names), "--meta names a field twice")
+        for name, kind in self.meta_types:
+            _check(bool(name), "--meta needs a field name")
+            _check(kind in META_TYPES, f"--meta {name}:{kind}: use one of {', '.join(META_TYPES)}")
+
+    @property
+    def meta_types(self) -> list[tuple[str, str]]:
+        """Name and type of each metadata field."""
+        pairs = [entry.rpartition(":") for entry in self.meta]
+        return [(name, kind) if colon else (kind, "auto") for name, colon, kind in pairs]
+
+    @property
+    def fields(self) -> Fields:
+        """What the readers need to know."""
+        return Fields(
+            text=self.text_field,
+            id=self.id_field or "id",
+            id_required=self.id_field is not None,
+            meta=tuple(name for name, _ in self.meta_types),
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the corpus depends on, for the manifest."""
+        tokenizer = self.tokenizer
+        if not isinstance(tokenizer, str):
+            tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+        return {
+            "text_field": list(self.text_field),
+            "id_field": self.id_field,
+            "meta": list(self.meta),
+            "language": self.language,
+            "stopwords": sorted(set(self.stopwords)),
+            "min_df": self.min_df,
+            "max_df": self.max_df,
+            "max_vocabulary": self.max_vocabulary,
+            "numbers": self.numbers,
+            "stem": self.stem,
+            "tokenizer": tokenizer,
+            "duplicates": self.duplicates,
+        }
+
+
+def _check(good: bool, message: str) -> None:  # noqa: FBT001
+    if not good:
+        raise UsageError(message)

@@ -1,0 +1,104 @@
+"""The whole pipeline on one page."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from strod import __version__
+from strod.corpus.build import build_corpus
+from strod.options import CorpusOptions
+from strod.progress import Progress, Silent
+from strod.store.manifest import FORMAT, VERSION
+from strod.store.publish import publish_folder, write_json
+from strod.text.sources import resolve
+from strod.warmup import compile_kernels
+from strod.workspace import Workspace
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+__all__ = ["build"]
+
+
+def build(
+    source: str | os.PathLike[str] | Iterable[Any],
+    *more: str | os.PathLike[str] | Iterable[Any],
+    out: str | os.PathLike[str],
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Workspace:
+    """Build a workspace from text.
+
+    Parameters
+    ----------
+    source, *more
+        Paths of files or folders, ``"-"`` for standard input, or Python objects: an
+        iterable of strings or of mappings, an Arrow table, a pandas data frame.
+    out : path
+        Folder to make, by convention ``NAME.strod``.
+    overwrite : bool
+        Whether an old workspace of that name is replaced.
+    progress : Progress, optional
+        Told how far the work is.
+    **options
+        Fields of `strod.options.CorpusOptions`; a single name may stand for a tuple.
+
+    Returns
+    -------
+    Workspace
+        The new workspace, open for reading.
+
+    Examples
+    --------
+    >>> import strod, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> texts = ["Topics of text", "Trees of topics", "Text and trees"]
+    >>> strod.build(texts, out=f"{folder}/w.strod").corpus.documents
+    3
+    """
+    chosen = CorpusOptions(**{name: _tuple(name, value) for name, value in options.items()})
+    progress = progress or Silent()
+    parts = resolve([source, *more], chosen.format)
+    with publish_folder(Path(out), overwrite=overwrite) as root:
+        compiling = compile_kernels(progress)
+        started = time.perf_counter()
+        corpus = build_corpus(root, parts, chosen, progress)
+        stages = {"corpus": {"seconds": time.perf_counter() - started, "passes": 1}}
+        write_json(
+            root / "manifest.json",
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "writer": f"strod {__version__}",
+                "corpus": corpus.about,
+                "parts": corpus.digests,
+            },
+        )
+        write_json(
+            root / "report.json",
+            {
+                "stages": stages,
+                "compile_seconds": compiling,
+                "peak_memory_bytes": _peak_memory(),
+                **corpus.report,
+            },
+        )
+    return Workspace(Path(out))
+
+
+def _tuple(name: str, value: Any) -> Any:
+    """Allow ``text_field="body"`` and lists for options that are tuples."""
+    if name not in ("text_field", "meta", "stopwords"):
+        return value
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _peak_memory() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

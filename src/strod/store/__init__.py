@@ -1,0 +1,1 @@
+"""The workspace folder: everything that reaches the disk to stay goes through here."""

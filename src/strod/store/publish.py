@@ -1,0 +1,143 @@
+"""Nothing is half there: a workspace is written aside, synced, and renamed into place."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strod.errors import BusyError, InputError, StrodError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["ArrayWriter", "publish_folder", "write_json"]
+
+_HEADER = 128  # bytes, as numpy writes for one-dimensional arrays
+
+
+class ArrayWriter:
+    """Writes a one-dimensional ``.npy`` file whose length is not known beforehand."""
+
+    def __init__(self, path: Path, dtype: str) -> None:
+        self._dtype = np.dtype(dtype)
+        self._file = path.open("wb")
+        self._file.write(bytes(_HEADER))
+        self.size = 0
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values at the end."""
+        data = np.ascontiguousarray(values, dtype=self._dtype)
+        self._file.write(data.data)
+        self.size += data.size
+
+    def close(self) -> None:
+        """Write the header."""
+        with self._file as file:
+            file.seek(0)
+            description = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size,)}
+            text = repr(description).ljust(_HEADER - 11).encode("latin-1") + b"\n"
+            file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Readable, with keys in a fixed order."""
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_tree(folder: Path) -> None:
+    for root, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            _sync(Path(root, name))
+        _sync(Path(root))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold `path`, a file beside the folder that is written; the system frees it on a kill."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UsageError(f"{path.parent}: cannot be written: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 32).decode(errors="replace").strip() or "another process"
+            raise BusyError(
+                f"{path.parent}: process {holder} is building the same workspace; wait for it"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+        path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to write into; it becomes `target` if the block ends well.
+
+    The folder lies beside `target`. What a killed run left there is removed first. If the
+    block fails nothing is left behind, and an old `target` stays as it was.
+    """
+    target = Path(os.path.abspath(target))  # noqa: PTH100 - keep links as the user wrote them
+    if target.exists() and not overwrite:
+        raise UsageError(f"{target}: exists already; give another name or --overwrite")
+    if overwrite and target.exists() and not (target / "manifest.json").is_file():
+        raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent}: no such folder; make it first")
+    building = target.parent / f".{target.name}.building"
+    with _locked(target.parent / f".{target.name}.lock"):
+        shutil.rmtree(building, ignore_errors=True)
+        try:
+            building.mkdir()
+            yield building
+            _sync_tree(building)
+            _put_in_place(building, target)
+        except OSError as error:
+            raise _explained(error, building) from error
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+
+
+def _put_in_place(building: Path, target: Path) -> None:
+    old = target.parent / f".{target.name}.old"
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    building.rename(target)
+    _sync(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _explained(error: OSError, folder: Path) -> StrodError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        try:
+            free = f"{shutil.disk_usage(folder.parent).free / 1e6:,.0f} MB free"
+        except OSError:
+            free = "none left"
+        return StrodError(f"{folder.parent}: the disk is full ({free}); make room and run again")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return InputError(f"{error.filename or folder.parent}: {error.strerror}")
+    return StrodError(f"{error.filename or folder.parent}: {error.strerror or error}")

@@ -1,0 +1,60 @@
+"""Compile every kernel at once, so that the first run can say what it pays for."""
+
+from __future__ import annotations
+
+import time
+from tempfile import TemporaryDirectory
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numba.core import event
+
+from strod.corpus.build import build_corpus
+from strod.options import CorpusOptions
+from strod.progress import Silent
+from strod.text.sources import resolve
+
+if TYPE_CHECKING:
+    from strod.progress import Progress
+
+__all__ = ["compile_kernels"]
+
+_TEXTS = [" ".join(f"w{i}{j}" for j in range(200)) + ' don\'t Schr\\"odinger.' for i in range(200)]
+_done = False
+
+
+class _Stopwatch(event.Listener):  # type: ignore[misc]
+    """Adds up compilations; those inside another one count with it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._depth = 0
+        self._started = 0.0
+        self.seconds = 0.0
+
+    def on_start(self, _: event.Event) -> None:
+        if self._depth == 0:
+            self._started = time.perf_counter()
+            if self.seconds == 0:
+                self._progress.stage("compiling, on the first run only", 0, "")
+        self._depth += 1
+
+    def on_end(self, _: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._started
+
+
+def compile_kernels(progress: Progress) -> float:
+    """Run a tiny build, so that each kernel is called; return the seconds spent compiling.
+
+    Machine code is kept on disk: only the first run on a machine pays, later ones get 0.
+    """
+    global _done  # noqa: PLW0603 - once per process is enough
+    if _done:
+        return 0.0
+    watch = _Stopwatch(progress)
+    with event.install_listener("numba:compile", watch), TemporaryDirectory() as folder:
+        build_corpus(Path(folder), resolve([_TEXTS]), CorpusOptions(workers=1), Silent())
+    _done = True
+    return watch.seconds
