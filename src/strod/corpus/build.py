@@ -50,7 +50,11 @@ def build_corpus(
     spilled = root / "spill"
     account = Account(parts, strict=options.strict)
     progress.stage("reading", sum(part.size for part in parts), "bytes")
-    ingested = ingest(parts, options, spilled, account, progress)
+    segment_folder = root / "corpus" / "0000"
+    segment_folder.mkdir(parents=True)
+    ingested = ingest(
+        parts, options, spilled, segment_folder / "texts.arrow", account, progress
+    )
     account.check_usable()
     spill = SpillReader(spilled)
     out, duplicates = _rejected(spill, options, account)
@@ -62,7 +66,7 @@ def build_corpus(
     ]
     progress.stage("counting", account.accepted, "documents")
     segment = write_segment(
-        root / "corpus" / "0000", spill, out, lexicon, types, options.workers, progress
+        segment_folder, spill, out, lexicon, types, options.workers, progress
     )
     pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
     shutil.rmtree(spilled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from strod.corpus import metadata
 from strod.corpus.intake import Account, Batch, batches
 from strod.corpus.intern import StringTable
 from strod.corpus.spill import ROW, SpillWriter
+from strod.corpus.texts import TextWriter
 from strod.corpus.words import WordTable
 from strod.engine.local import ordered_map
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, tables
@@ -56,6 +57,7 @@ class _Tokenized:
 
     rows: NDArray[np.void]
     text: bytes
+    sizes: NDArray[np.int64]
     ids: bytes
     meta: bytes
     tokens: NDArray[np.int32]
@@ -71,13 +73,14 @@ class _Scratch(threading.local):
     def __init__(self) -> None:
         self.starts = np.empty(0, dtype=np.int32)
         self.lengths = np.empty(0, dtype=np.int32)
+        self.hashes = np.empty(0, dtype=np.uint32)
         self.table = StringTable(1 << 15)
 
-    def spans(self, size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def make_room(self, size: int) -> None:
         if self.starts.size < size:
             self.starts = np.empty(size, dtype=np.int32)
             self.lengths = np.empty(size, dtype=np.int32)
-        return self.starts, self.lengths
+            self.hashes = np.empty(size, dtype=np.uint32)
 
 
 class _BatchTokenizer:
@@ -95,17 +98,16 @@ class _BatchTokenizer:
         texts = [document.text for document in batch.documents]
         text = b"".join(texts)
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        words, starts, lengths, stops = self._spans(texts, text, sizes)
+        words, starts, lengths, hashes, stops = self._spans(texts, text, sizes)
         table = self._scratch.table
         table.clear()
         tokens = np.empty(lengths.size, dtype=np.int32)
-        table.intern(words, starts, lengths, tokens)
+        table.intern(words, starts, lengths, tokens, hashes)
         counts = np.bincount(tokens + MARKERS.size, minlength=table.size + MARKERS.size)
-        rows = _rows(batch, texts, sizes, np.diff(stops, prepend=0))
-        ids = "".join(batch.ids).encode()
+        rows = _rows(batch, texts, np.diff(stops, prepend=0))
         metas = self._metas(batch, rows)
         return _Tokenized(
-            rows, text, ids, b"".join(metas), tokens,
+            rows, text, sizes, b"".join(batch.ids), b"".join(metas), tokens,
             table.arena.copy(), table.offsets.copy(), counts[MARKERS.size :], self._kinds(batch),
         )  # fmt: skip
 
@@ -115,10 +117,12 @@ class _BatchTokenizer:
         bounds = np.zeros(sizes.size + 1, dtype=np.int64)
         np.cumsum(sizes, out=bounds[1:])
         data = np.frombuffer(text, dtype=np.uint8)
-        starts, lengths = self._scratch.spans(data.size)
+        memory = self._scratch
+        memory.make_room(data.size)
         stops = np.empty(sizes.size, dtype=np.int64)
-        n = scan(data, bounds, self._tables, self._numbers, starts, lengths, stops)
-        return data, starts[:n], lengths[:n], stops
+        spans = memory.starts, memory.lengths, memory.hashes
+        n = scan(data, bounds, self._tables, self._numbers, *spans, stops)
+        return data, *(array[:n] for array in spans), stops
 
     def _metas(self, batch: Batch, rows: NDArray[np.void]) -> list[bytes]:
         if not self._fields:
@@ -135,7 +139,7 @@ class _BatchTokenizer:
 
 
 def _custom_spans(tokenizer: Tokenizer, texts: list[bytes]) -> Any:
-    """The same four arrays as the scanner gives, from a tokenizer of the user's."""
+    """The same arrays as the scanner gives, hashes aside, from a tokenizer of the user's."""
     words: list[bytes] = []
     lengths: list[int] = []
     stops: list[int] = []
@@ -152,7 +156,7 @@ def _custom_spans(tokenizer: Tokenizer, texts: list[bytes]) -> Any:
     sizes = np.array(lengths, dtype=np.int32)
     starts = np.cumsum(np.maximum(sizes, 0)) - np.maximum(sizes, 0)
     data = np.frombuffer(b"".join(words), dtype=np.uint8)
-    return data, starts.astype(np.int32), sizes, np.array(stops, dtype=np.int64)
+    return data, starts.astype(np.int32), sizes, None, np.array(stops, dtype=np.int64)
 
 
 def _digests(values: list[bytes]) -> NDArray[np.uint64]:
@@ -160,16 +164,12 @@ def _digests(values: list[bytes]) -> NDArray[np.uint64]:
     return np.frombuffer(joined, dtype="<u8").reshape(-1, 2)
 
 
-def _rows(
-    batch: Batch, texts: list[bytes], sizes: NDArray[np.int64], tokens: NDArray[np.int64]
-) -> NDArray[np.void]:
-    ids = [identifier.encode() for identifier in batch.ids]
+def _rows(batch: Batch, texts: list[bytes], tokens: NDArray[np.int64]) -> NDArray[np.void]:
     rows = np.zeros(len(texts), dtype=ROW)
     rows["text_digest"] = _digests(texts)
-    rows["id_digest"] = _digests(ids)
-    rows["text"] = sizes
+    rows["id_digest"] = _digests(batch.ids)
     rows["tokens"] = tokens
-    rows["id"] = [len(identifier) for identifier in ids]
+    rows["id"] = [len(identifier) for identifier in batch.ids]
     rows["line"] = [document.line for document in batch.documents]
     rows["part"] = batch.parts
     return rows
@@ -179,29 +179,51 @@ def ingest(
     parts: list[Part],
     options: CorpusOptions,
     folder: Path,
+    text_file: Path,
     account: Account,
     progress: Progress,
 ) -> Ingested:
-    """Read every document once and set tokens, text and metadata aside in `folder`.
+    """Read every document once: texts go to `text_file`, all else is set aside in `folder`.
 
     The table of words is set aside too when it outgrows its share of the memory, and
     begins anew: an epoch. `strod.corpus.lexicon` joins the epochs.
     """
-    words = WordTable(options)
-    kinds: list[set[str]] = [set() for _ in options.meta]
-    epoch = 0
     source = batches(parts, options.fields, account, progress.advance)
-    with SpillWriter(folder) as spill:
-        for batch in ordered_map(_BatchTokenizer(options), source, options.workers):
-            if words.nbytes > options.memory // TABLE_SHARE:
-                words.save(folder, epoch)
-                words.clear()
-                epoch += 1
-            numbers = words.add(batch.arena, batch.offsets, batch.counts)
-            batch.rows["epoch"] = epoch
-            tokens = np.concatenate([numbers, MARKERS])[batch.tokens]
-            spill.append(batch.rows, batch.text, tokens, batch.ids, batch.meta)
-            for seen, new in zip(kinds, batch.kinds, strict=True):
-                seen |= new
-    words.save(folder, epoch)
-    return Ingested(epoch + 1, kinds)
+    tokenized = ordered_map(_BatchTokenizer(options), source, options.workers)
+    numbering = _Numbering(options, folder)
+    with SpillWriter(folder) as spill, TextWriter(text_file) as texts:
+
+        def write(batch: _Tokenized) -> None:
+            spill.append(batch.rows, batch.tokens, batch.ids, batch.meta)
+            texts.append(batch.text, batch.sizes)
+
+        for _ in ordered_map(write, map(numbering, tokenized), workers=1):
+            pass
+    numbering.close()
+    return Ingested(numbering.epoch + 1, numbering.kinds)
+
+
+class _Numbering:
+    """Replaces the numbers of a batch's written forms by those of the words of the corpus."""
+
+    def __init__(self, options: CorpusOptions, folder: Path) -> None:
+        self._words = WordTable(options)
+        self._folder = folder
+        self._limit = options.memory // TABLE_SHARE
+        self.epoch = 0
+        self.kinds: list[set[str]] = [set() for _ in options.meta]
+
+    def __call__(self, batch: _Tokenized) -> _Tokenized:
+        if self._words.nbytes > self._limit:
+            self.close()
+            self._words.clear()
+            self.epoch += 1
+        numbers = self._words.add(batch.arena, batch.offsets, batch.counts)
+        batch.rows["epoch"] = self.epoch
+        for seen, new in zip(self.kinds, batch.kinds, strict=True):
+            seen |= new
+        return replace(batch, tokens=np.concatenate([numbers, MARKERS])[batch.tokens])
+
+    def close(self) -> None:
+        """Set the words aside."""
+        self._words.save(self._folder, self.epoch)

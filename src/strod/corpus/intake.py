@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from strod.errors import InputError
 from strod.text.records import Document, Fields, Reject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from strod.text.sources import Part
@@ -44,22 +43,21 @@ class Account:
     def __init__(self, parts: list[Part], *, strict: bool) -> None:
         self._parts = parts
         self._strict = strict
-        self.read = 0
         self.accepted = 0
+        self.rejected = 0
         self.reasons: dict[str, _Reason] = {}
-        self._usable = np.zeros(1 + max((part.argument for part in parts), default=0), dtype=bool)
+        self._usable: set[int] = set()  # arguments that gave a document
         self._problems: dict[int, str] = {}
 
     @property
-    def rejected(self) -> int:
-        """How many documents were rejected."""
-        return sum(reason.count for reason in self.reasons.values())
+    def read(self) -> int:
+        """How many documents there were in the sources."""
+        return self.accepted + self.rejected
 
-    def accept(self, part: int) -> None:
-        """A document could be read."""
-        self.read += 1
+    def accept(self, argument: int) -> None:
+        """A document of one of the sources could be read."""
         self.accepted += 1
-        self._usable[self._parts[part].argument] = True
+        self._usable.add(argument)
 
     def reject(self, part: int, reject: Reject, *, counted: bool = False) -> None:
         """A document cannot be used; `counted`: it was accepted before."""
@@ -70,7 +68,7 @@ class Account:
             advice = "mend it or leave out --strict"
             raise InputError(f"{position}: {reject.reason}{detail}; {advice}")
         self.accepted -= counted
-        self.read += not counted
+        self.rejected += 1
         entry = self.reasons.setdefault(reject.reason, _Reason())
         entry.count += 1
         if len(entry.examples) < EXAMPLES:
@@ -84,10 +82,10 @@ class Account:
 
     def check_usable(self) -> None:
         """Every source must have given at least one document."""
-        for argument in np.flatnonzero(~self._usable):
-            name = next(part.name for part in self._parts if part.argument == argument)
-            problem = self._problems.get(int(argument), f"{name}: is empty")
-            raise InputError(f"no usable document: {problem}{_advice(problem)}")
+        for part in self._parts:
+            if part.argument not in self._usable:
+                problem = self._problems.get(part.argument, f"{part.name}: is empty")
+                raise InputError(f"no usable document: {problem}{_advice(problem)}")
 
     def summary(self) -> dict[str, Any]:
         """For the report."""
@@ -120,11 +118,11 @@ class Batch:
     """Some consecutive documents."""
 
     documents: list[Document] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
+    ids: list[bytes] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
     size: int = 0
 
-    def add(self, document: Document, identifier: str, part: int) -> None:
+    def add(self, document: Document, identifier: bytes, part: int) -> None:
         """Append one document."""
         self.documents.append(document)
         self.ids.append(identifier)
@@ -147,8 +145,9 @@ def batches(
             if isinstance(item, Reject):
                 account.reject(number, item)
                 continue
-            account.accept(number)
-            batch.add(item, item.id if item.id is not None else str(account.read), number)
+            account.accept(part.argument)
+            identifier = item.id if item.id is not None else b"%d" % account.read
+            batch.add(item, identifier, number)
             if batch.full:
                 yield batch
                 batch = Batch()

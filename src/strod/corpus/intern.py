@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.kernels import helper, kernel
+from strod.text.scan import hash_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,18 +18,10 @@ __all__ = ["StringTable", "fold_ascii"]
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 # ruff: noqa: ANN001, ANN202
 
-_FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _LOW = np.uint64(0xFFFFFFFF)
-_SHIFT = np.uint64(32)
+_HALF = np.uint64(32)
 _ONE = np.uint64(1)
-
-
-@helper
-def _hash(text, start, length):
-    value = _FNV
-    for i in range(start, start + length):
-        value = (value ^ np.uint64(text[i])) * _PRIME
-    return value ^ (value >> _SHIFT)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @helper
@@ -40,10 +33,10 @@ def _equal(text, start, length, arena, offset):
 
 
 @kernel
-def _intern(text, starts, lengths, ids, first, slots, offsets, arena, size):
+def _intern(text, starts, lengths, hashes, ids, first, slots, offsets, arena, size):
     """Number the strings from `first` on; stop early when an array is full.
 
-    A slot holds the upper half of a string's hash and its number plus one.
+    A slot holds the hash of a string in its upper half, its number plus one in the lower.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(first, lengths.size):
@@ -52,9 +45,8 @@ def _intern(text, starts, lengths, ids, first, slots, offsets, arena, size):
             ids[i] = length
             continue
         start = np.int64(starts[i])
-        value = _hash(text, start, length)
-        tag = value & ~_LOW
-        place = (value * _PRIME >> np.uint64(7)) & mask
+        tag = np.uint64(hashes[i])
+        place = (tag * _SPREAD >> _HALF) & mask
         while True:
             slot = slots[place]
             if slot == 0:
@@ -65,11 +57,11 @@ def _intern(text, starts, lengths, ids, first, slots, offsets, arena, size):
                 for j in range(length):
                     arena[offsets[size] + j] = text[start + j]
                 offsets[size + 1] = offsets[size] + length
-                slots[place] = tag | np.uint64(size + 1)
+                slots[place] = tag << _HALF | np.uint64(size + 1)
                 ids[i] = size
                 size += 1
                 break
-            if slot & ~_LOW == tag:
+            if slot >> _HALF == tag:
                 number = np.int64(slot & _LOW) - 1
                 offset = offsets[number]
                 if offsets[number + 1] - offset == length and _equal(
@@ -82,14 +74,15 @@ def _intern(text, starts, lengths, ids, first, slots, offsets, arena, size):
 
 
 @kernel
-def _rehash(slots, offsets, arena, size):
+def _move(old, slots):
+    """Put the filled slots of a smaller table into a larger one."""
     mask = np.uint64(slots.size - 1)
-    for number in range(size):
-        value = _hash(arena, offsets[number], offsets[number + 1] - offsets[number])
-        place = (value * _PRIME >> np.uint64(7)) & mask
-        while slots[place] != 0:
-            place = (place + _ONE) & mask
-        slots[place] = (value & ~_LOW) | np.uint64(number + 1)
+    for slot in old:
+        if slot != 0:
+            place = ((slot >> _HALF) * _SPREAD >> _HALF) & mask
+            while slots[place] != 0:
+                place = (place + _ONE) & mask
+            slots[place] = slot
 
 
 @kernel
@@ -133,14 +126,21 @@ class StringTable:
         starts: NDArray[np.int32],
         lengths: NDArray[np.int32],
         ids: NDArray[np.int32],
+        hashes: NDArray[np.uint32] | None = None,
     ) -> None:
-        """Write the number of each string into `ids`; entries of length ≤ 0 are copied."""
+        """Write the number of each string into `ids`; entries of length ≤ 0 are copied.
+
+        `hashes` are those of `strod.text.scan`; without them they are computed.
+        """
         text = text.view()
         text.flags.writeable = False  # one type of array, one compilation
+        if hashes is None:
+            hashes = np.empty(lengths.size, dtype=np.uint32)
+            hash_spans(text, starts, lengths, hashes)
         done = 0
         while done < lengths.size:
             done, self.size = _intern(
-                text, starts, lengths, ids, done,
+                text, starts, lengths, hashes, ids, done,
                 self._slots, self._offsets, self._arena, self.size,
             )  # fmt: skip
             if done < lengths.size:
@@ -148,8 +148,8 @@ class StringTable:
 
     def _grow(self, needed: int) -> None:
         if 2 * (self.size + 1) > self._slots.size:
-            self._slots = np.zeros(4 * self._slots.size, dtype=np.uint64)
-            _rehash(self._slots, self._offsets, self._arena, self.size)
+            old, self._slots = self._slots, np.zeros(4 * self._slots.size, dtype=np.uint64)
+            _move(old, self._slots)
         if self.size + 2 > self._offsets.size:
             self._offsets = np.resize(self._offsets, 2 * self._offsets.size)
         if self._offsets[self.size] + needed > self._arena.size:

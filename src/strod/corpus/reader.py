@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
 
+from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ def _mapped(path: Path) -> NDArray[Any]:
     return array
 
 
+def _table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (OSError, ValueError) as error:
+        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+
+
 class _Segment:
     """The files that one build or addition wrote."""
 
@@ -41,8 +49,9 @@ class _Segment:
         names = ("tokens", "token_offsets", "indices", "counts", "indptr")
         return {name: _mapped(self.folder / f"{name}.npy") for name in names}
 
-    def documents(self, columns: list[str] | None) -> pa.Table:
-        return pq.read_table(self.folder / "documents.parquet", columns=columns)
+    @cached_property
+    def documents(self) -> pa.Table:
+        return _table(self.folder / "documents.parquet")
 
 
 class Shard:
@@ -88,9 +97,14 @@ class Shard:
         """Document `d` of the shard is ``tokens[token_offsets[d]:token_offsets[d + 1]]``."""
         return self._slice("token_offsets")[1]
 
-    def documents(self, columns: list[str] | None = None) -> pa.Table:
-        """Ids, texts and metadata."""
-        return self._segment.documents(columns).slice(self._begin, self.size)
+    def documents(self) -> pa.Table:
+        """Ids and metadata: ``id``, ``text_row``, ``meta.NAME`` for each field."""
+        return self._segment.documents.slice(self._begin, self.size)
+
+    def texts(self, documents: list[int]) -> list[str]:
+        """Texts as they were read, of documents numbered from 0 in this shard."""
+        rows = self.documents()["text_row"].to_numpy()[documents]
+        return read_texts(self._segment.folder / "texts.arrow", rows)
 
 
 class Corpus:
@@ -115,11 +129,7 @@ class Corpus:
     @cached_property
     def lexicon(self) -> pa.Table:
         """Every word: word, surface, documents, occurrences, stop, column."""
-        path = self._root / "corpus" / "lexicon.parquet"
-        try:
-            return pq.read_table(path)
-        except (OSError, ValueError) as error:
-            raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+        return _table(self._root / "corpus" / "lexicon.parquet")
 
     @cached_property
     def vocabulary(self) -> pa.Table:

@@ -18,6 +18,7 @@ from strod.corpus import metadata
 from strod.corpus.spill import STREAMS
 from strod.corpus.words import string_array
 from strod.engine.local import ordered_map
+from strod.kernels import kernel
 from strod.store.publish import ArrayWriter
 
 if TYPE_CHECKING:
@@ -135,21 +136,45 @@ def _relabelled(
     return np.concatenate(pieces)
 
 
+@kernel
+def _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913
+    """Fill the rows of a sparse matrix, columns in order of appearance.
+
+    `tally` is as wide as the matrix, and zero before and after.
+    """
+    place = n = 0
+    for d in range(sizes.size):
+        begin = n
+        for i in range(place, place + sizes[d]):
+            if tokens[i] >= 0:
+                column = column_of[tokens[i]]
+                if column >= 0:
+                    if tally[column] == 0:
+                        indices[n] = column
+                        n += 1
+                    tally[column] += 1
+        place += sizes[d]
+        for i in range(begin, n):
+            counts[i] = tally[indices[i]]
+            tally[indices[i]] = 0
+        indptr[d + 1] = n
+    return n
+
+
 def count_matrix(
     tokens: NDArray[np.int32],
     sizes: NDArray[np.int64],
     column_of: NDArray[np.int32],
     width: int,
 ) -> csr_array:
-    """How often each word of the model stands in each document."""
-    columns = column_of[tokens]
-    used = columns >= 0
-    indptr = _offsets(used)[_offsets(sizes)]
-    columns = columns[used]
-    ones = np.ones(columns.size, dtype=np.int32)
-    matrix = csr_array((ones, columns, indptr), shape=(sizes.size, width))
-    matrix.sum_duplicates()
-    return matrix
+    """How often each word of the model stands in each document, columns in order."""
+    indices = np.empty(tokens.size, dtype=np.int32)
+    counts = np.empty(tokens.size, dtype=np.int32)
+    indptr = np.zeros(sizes.size + 1, dtype=np.int64)
+    tally = np.zeros(width, dtype=np.int32)
+    n = _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr)
+    matrix = csr_array((counts[:n], indices[:n], indptr), shape=(sizes.size, width))
+    return matrix.tocsc().tocsr()  # there and back sorts the columns, without comparing
 
 
 def _shard(
@@ -167,20 +192,21 @@ def _shard(
     tokens = _kept(_relabelled(raw, rows, lexicon), rows["tokens"], keep)
     sizes = np.ascontiguousarray(rows["tokens"][keep])
     contents = {}
-    for name in ("id", "text", "meta"):
+    for name in ("id", "meta"):
         data = spill.content(name, plan.offsets[name], int(rows[name].sum()))
         contents[name] = string_array(
             _kept(data, rows[name], keep), _offsets(rows[name][keep])
         )
     width = int(columns.max(initial=-1)) + 1
-    documents, misfits = _documents(contents, fields)
+    numbers = np.flatnonzero(keep) + plan.first
+    documents, misfits = _documents(contents, numbers, fields)
     return _Shard(tokens, sizes, count_matrix(tokens, sizes, columns, width), documents, misfits)
 
 
 def _documents(
-    contents: dict[str, pa.Array], fields: list[tuple[str, str]]
+    contents: dict[str, pa.Array], text_rows: NDArray[np.int64], fields: list[tuple[str, str]]
 ) -> tuple[pa.Table, list[int]]:
-    table = pa.table({"id": contents["id"], "text": contents["text"]})
+    table = pa.table({"id": contents["id"], "text_row": text_rows})
     misfits = []
     values = [metadata.decode(meta) for meta in contents["meta"].to_pylist()] if fields else []
     for i, (name, kind) in enumerate(fields):
@@ -194,7 +220,6 @@ class _Writer:
     """Appends shards to the files of a segment."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
         self._path = folder / "documents.parquet"
         self._arrays = {name: ArrayWriter(folder / f"{name}.npy", t) for name, t in ARRAYS.items()}
         self._documents: pq.ParquetWriter | None = None

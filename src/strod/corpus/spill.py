@@ -1,7 +1,4 @@
-"""What the reading of the text leaves behind for the second pass: flat files of ids.
-
-The text itself is set aside as it was read; nothing is parsed or tokenized again.
-"""
+"""What the reading of the text leaves behind for the second pass: flat files of ids."""
 
 from __future__ import annotations
 
@@ -21,12 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ROW", "Rows", "SpillReader", "SpillWriter"]
 
-# One row a document; `text`, `tokens`, `id` and `meta` are lengths in the files of that name.
+# One row a document; `tokens`, `id` and `meta` are lengths in the files of that name.
 ROW = np.dtype(
     [
         ("text_digest", "<u8", 2),
         ("id_digest", "<u8", 2),
-        ("text", "<i8"),
         ("tokens", "<i8"),
         ("id", "<i8"),
         ("meta", "<i8"),
@@ -35,7 +31,7 @@ ROW = np.dtype(
         ("epoch", "<i4"),
     ]
 )
-STREAMS = ("text", "tokens", "id", "meta")
+STREAMS = ("tokens", "id", "meta")
 TOKEN = np.dtype("<i4")
 _ROWS_AT_ONCE = 1 << 15
 
@@ -65,10 +61,10 @@ class SpillWriter:
         self._stack.close()
 
     def append(
-        self, rows: NDArray[np.void], text: bytes, tokens: NDArray[np.int32], ids: bytes, meta: bytes
+        self, rows: NDArray[np.void], tokens: NDArray[np.int32], ids: bytes, meta: bytes
     ) -> None:
         """Add documents: their rows, and what the rows are the lengths of."""
-        contents = {"rows": rows, "text": text, "tokens": tokens, "id": ids, "meta": meta}
+        contents = {"rows": rows, "tokens": tokens, "id": ids, "meta": meta}
         for name, content in contents.items():
             _write(self._files[name].fileno(), memoryview(content).cast("B"))
         self.rows += rows.size

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -30,70 +29,69 @@ DAMAGED = "source cut short or damaged"
 TOO_LONG = "document too long"
 # A record may hold more than its text; a line is worth keeping up to this size.
 LONGEST_LINE = 2 * LONGEST_DOCUMENT
-_KEY = re.compile(rb'"\s*:')
+
 
 
 class _DuplicateKeyError(ValueError):
     pass
 
 
-def _reject_duplicates(used: frozenset[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+class _JsonReader:
+    """Parses lines: fast where nothing is in doubt, exactly where something is."""
+
+    def __init__(self, fields: Fields) -> None:
+        self._fields = fields
+        self._used = frozenset(fields.used)
+
+    def _pairs(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(items)
         if len(record) < len(items):
             names = [name for name, _ in items]
-            twice = next((name for name in names if name in used and names.count(name) > 1), None)
-            if twice is not None:
-                raise _DuplicateKeyError(twice)
+            for name in self._used:
+                if names.count(name) > 1:
+                    raise _DuplicateKeyError(name)
         return record
 
-    return pairs
+    def _parse(self, line: bytes) -> Any:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            pass  # Python writes NaN, which is not JSON
+        else:
+            # With as many keys in the line as in the record, none can be there twice.
+            if not isinstance(record, dict) or line.count(b'":') == len(record):
+                return record
+        return json.loads(line.decode(), object_pairs_hook=self._pairs)
 
-
-def _exact_json(line: bytes, used: frozenset[str]) -> Any:
-    """Parse what the fast parser refuses but Python writes (NaN), and see duplicate keys."""
-    return json.loads(line.decode(), object_pairs_hook=_reject_duplicates(used))
-
-
-def _parse(line: bytes, used: frozenset[str]) -> Any:
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return _exact_json(line, used)
-    # As many keys in the line as in the record: none can be there twice.
-    if isinstance(record, dict) and len(_KEY.findall(line)) != len(record):
-        return _exact_json(line, used)
-    return record
-
-
-def _json_document(line: bytes, number: int, fields: Fields, used: frozenset[str]) -> Any:
-    try:
-        record = _parse(line, used)
-    except UnicodeDecodeError as error:
-        return Reject("broken UTF-8", number, f"byte {error.start}")
-    except _DuplicateKeyError as error:
-        return Reject("duplicate key", number, f"{error} stands twice in the record")
-    except RecursionError:
-        return Reject("broken JSON", number, "nested too deeply")
-    except ValueError as error:
-        return Reject("broken JSON", number, str(error))
-    if isinstance(record, dict):
-        return from_record(record, number, fields)
-    if isinstance(record, str):
-        return document(record, number, meta=(None,) * len(fields.meta))
-    return Reject("not a JSON object", number, "one object a line is expected")
+    def document(self, line: bytes, number: int) -> Document | Reject:
+        """The document on a line."""
+        try:
+            record = self._parse(line)
+        except UnicodeDecodeError as error:
+            return Reject("broken UTF-8", number, f"byte {error.start}")
+        except _DuplicateKeyError as error:
+            return Reject("duplicate key", number, f"{error} stands twice in the record")
+        except RecursionError:
+            return Reject("broken JSON", number, "nested too deeply")
+        except ValueError as error:
+            return Reject("broken JSON", number, str(error))
+        if isinstance(record, dict):
+            return from_record(record, number, self._fields)
+        if isinstance(record, str):
+            return document(record, number, meta=(None,) * len(self._fields.meta))
+        return Reject("not a JSON object", number, "one object a line is expected")
 
 
 def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Reject]:
     """One JSON object (or string) a line; empty lines are passed over."""
-    used = frozenset(fields.used)
+    reader = _JsonReader(fields)
     number = 0
     try:
         for number, line in enumerate(lines(data, LONGEST_LINE), start=1):  # noqa: B007
             if line is None:
                 yield Reject(TOO_LONG, number)
             elif line and not line.isspace():
-                yield _json_document(line, number, fields, used)
+                yield reader.document(line, number)
     except DamagedStreamError as error:
         yield Reject(DAMAGED, number + 1, str(error))
 
@@ -125,7 +123,7 @@ def read_whole(data: Iterator[bytes], fields: Fields, name: str) -> Iterator[Doc
     except DamagedStreamError as error:
         yield Reject(DAMAGED, 0, str(error))
         return
-    yield document(b"".join(held), 0, name, (None,) * len(fields.meta))
+    yield document(b"".join(held), 0, name.encode(errors="replace"), (None,) * len(fields.meta))
 
 
 def _decoded(data: Iterator[bytes]) -> Iterator[str]:

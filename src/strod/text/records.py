@@ -18,7 +18,7 @@ class Document(NamedTuple):
     """A document on its way into the corpus."""
 
     text: bytes  # valid UTF-8 without NUL
-    id: str | None
+    id: bytes | None
     meta: tuple[Any, ...]
     line: int
 
@@ -59,7 +59,7 @@ class Fields:
 
 
 def document(
-    text: str | bytes, line: int, identifier: str | None = None, meta: tuple[Any, ...] = ()
+    text: str | bytes, line: int, identifier: bytes | None = None, meta: tuple[Any, ...] = ()
 ) -> Document | Reject:
     """Check one text: UTF-8, not empty, no NUL, not too long."""
     try:
@@ -82,23 +82,23 @@ def document(
     return Document(text, identifier, meta, line)
 
 
-def _identifier(record: Mapping[str, Any], fields: Fields) -> str | None:
-    """The record's id as a string; None if it has none. Raises ValueError if it is no id."""
-    value = record.get(fields.id)
-    if value is None and not fields.id_required:
-        return None
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise ValueError("no id" if value is None or value == "" else "id is not a string")
-    value = str(value)
-    if len(value.encode(errors="replace")) > LONGEST_ID:
-        raise ValueError("id too long")
-    if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
-        raise ValueError("broken id")
-    return value
+def _identifier(value: Any) -> bytes | str:
+    """The id in UTF-8, or what is wrong with it."""
+    if value is None or value == "":
+        return "no id"
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return "id is not a string"
+    try:
+        identifier = str(value).encode()
+    except UnicodeEncodeError:
+        return "broken id"
+    if b"\0" in identifier:
+        return "broken id"
+    return identifier if len(identifier) <= LONGEST_ID else "id too long"
 
 
-def from_record(record: Mapping[str, Any], line: int, fields: Fields) -> Document | Reject:
-    """Take text, id and metadata out of a record."""
+def _joined(record: Mapping[str, Any], line: int, fields: Fields) -> str | Reject:
+    """The text fields of a record as one text."""
     parts = []
     for name in fields.text:
         value = record.get(name)
@@ -108,13 +108,22 @@ def from_record(record: Mapping[str, Any], line: int, fields: Fields) -> Documen
             return Reject("text is not a string", line, f"field {name!r}")
     if not parts:
         return Reject("no text field", line, f"{fields.text[0]!r} is not among {_names(record)}")
-    try:
-        identifier = _identifier(record, fields)
-    except ValueError as error:
-        return Reject(str(error), line, f"field {fields.id!r}")
-    meta = tuple(record.get(name) for name in fields.meta)
-    # The empty line makes each field a sentence of its own.
-    return document(parts[0] if len(parts) == 1 else "\n\n".join(parts), line, identifier, meta)
+    return "\n\n".join(parts)  # the empty line makes each field a sentence of its own
+
+
+def from_record(record: Mapping[str, Any], line: int, fields: Fields) -> Document | Reject:
+    """Take text, id and metadata out of a record."""
+    text = _joined(record, line, fields)
+    if isinstance(text, Reject):
+        return text
+    identifier: bytes | str | None = None
+    value = record.get(fields.id)
+    if value is not None or fields.id_required:
+        identifier = _identifier(value)
+        if isinstance(identifier, str):
+            return Reject(identifier, line, f"field {fields.id!r}")
+    meta = tuple([record.get(name) for name in fields.meta]) if fields.meta else ()
+    return document(text, line, identifier, meta)
 
 
 def _names(record: Mapping[str, Any], most: int = 8) -> str:

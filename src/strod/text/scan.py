@@ -37,7 +37,7 @@ from strod.text.characters import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["scan"]
+__all__ = ["hash_spans", "scan"]
 
 # Kernels take arrays and machine integers; numba infers the types.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -54,7 +54,7 @@ _HASH, _DOLLAR, _AND, _TICK, _DOT, _SLASH = map(ord, "#$&'./")
 _COLON, _SEMICOLON, _LESS, _EQUAL, _MORE, _AT = map(ord, ":;<=>@")
 _OPEN, _BACKSLASH, _CLOSE, _BRACE, _UNBRACE = map(np.uint8, b"[\\]{}")
 _CASE, _NO_CASE = np.uint8(0), np.uint8(32)
-_FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_FNV, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(32)
 
 # What an ASCII character may be part of.
 _WHITE, _UPPER, _SMALL, _DECIMAL, _PRINTABLE, _LOCAL, _HOST, _TRAIL, _CLOSER, _ACCENT, _NAME = (
@@ -203,8 +203,8 @@ def _group_end(text, p, end, opening, closing):
 def _known(text, p, end, names, case):
     """Whether the name at `p`, with the bits of `case` set, is one of `names`."""
     value = _FNV
-    for q in range(p, end):
-        value = (value ^ np.uint64(text[q] | case)) * _PRIME
+    for i in range(p, end):
+        value = (value ^ np.uint64(text[i] | case)) * _PRIME
     for name in names:
         if name == value:
             return True
@@ -342,6 +342,15 @@ def _address(text, p, begin, end, word_start):
 
 
 @helper
+def _hash(text, begin, end):
+    """FNV-1a of some bytes; `strod.corpus.intern` looks words up by it."""
+    value = _FNV
+    for i in range(begin, end):
+        value = (value ^ np.uint64(text[i])) * _PRIME
+    return value
+
+
+@helper
 def _chunk_end(text, p, end):
     """As `_junk_end`, after a quick look whether a space comes soon."""
     q = p
@@ -352,7 +361,7 @@ def _chunk_end(text, p, end):
 
 
 @helper
-def _scan_document(text, begin, end, tables, numbers, starts, lengths, first):
+def _scan_document(text, begin, end, tables, numbers, starts, lengths, hashes, first):
     n = first
     pending = np.int64(NOTHING)
     word_start = word_end = np.int64(-1)
@@ -389,7 +398,9 @@ def _scan_document(text, begin, end, tables, numbers, starts, lengths, first):
         elif LETTER <= kind <= DIGIT or (
             (byte == _BACKSLASH or byte == _BRACE) and _accent_end(text, p, end) > p
         ):
+            value = _FNV
             while q < end and text[q] < 0x80 and LETTER <= classes[text[q]] <= DIGIT:
+                value = (value ^ np.uint64(text[q])) * _PRIME
                 q += 1
             size, last = q - p, 0
             if q > p:
@@ -399,6 +410,7 @@ def _scan_document(text, begin, end, tables, numbers, starts, lengths, first):
                 and (text[q] >= 0x80 or text[q] == _TICK or text[q] == _BACKSLASH or text[q] == _BRACE)
             ):
                 q, size, kind, last = _word_end(text, p, end, tables)
+                value = _hash(text, p, q)
             number = kind == DIGIT and not (size == 2 and (last == LOWER or last == LETTER))
             dropped = size > LONGEST_WORD or (number and not numbers)
             size = 0 if number else size
@@ -416,6 +428,7 @@ def _scan_document(text, begin, end, tables, numbers, starts, lengths, first):
                     n += 1
                 pending = np.int64(NOTHING)
                 starts[n], lengths[n] = p, q - p
+                hashes[n] = value ^ (value >> _HALF)
                 n += 1
         else:
             start = np.int64(-1)
@@ -434,7 +447,7 @@ def _scan_document(text, begin, end, tables, numbers, starts, lengths, first):
 
 
 @kernel
-def scan(text, bounds, tables, numbers, starts, lengths, stops):
+def scan(text, bounds, tables, numbers, starts, lengths, hashes, stops):
     """Find the words of documents that lie one after another in `text`.
 
     Parameters
@@ -449,6 +462,8 @@ def scan(text, bounds, tables, numbers, starts, lengths, stops):
         Whether numbers count as words.
     starts, lengths : int32 arrays
         Filled with the entries; as long as `text` is always enough.
+    hashes : uint32 array
+        Filled with a hash of each word.
     stops : int64 array
         Filled with the number of entries up to the end of each document.
 
@@ -459,6 +474,16 @@ def scan(text, bounds, tables, numbers, starts, lengths, stops):
     """
     n = np.int64(0)
     for d in range(stops.size):
-        n = _scan_document(text, bounds[d], bounds[d + 1], tables, numbers, starts, lengths, n)
+        n = _scan_document(
+            text, bounds[d], bounds[d + 1], tables, numbers, starts, lengths, hashes, n
+        )
         stops[d] = n
     return n
+
+
+@kernel
+def hash_spans(text, starts, lengths, hashes):
+    """Hash the spans of `text` as `scan` does."""
+    for i in range(starts.size):
+        value = _hash(text, np.int64(starts[i]), np.int64(starts[i]) + max(lengths[i], 0))
+        hashes[i] = value ^ (value >> _HALF)
