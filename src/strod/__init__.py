@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from strod.errors import BusyError, DamagedError, InputError, StrodError, UsageError
 
 if TYPE_CHECKING:
-    from strod.pipeline import build
     from strod.corpus.reader import Corpus
+    from strod.pipeline import build
     from strod.workspace import Workspace
     from strod.workspace import open_workspace as open  # noqa: A004
 

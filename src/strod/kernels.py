@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numba
 
@@ -11,22 +11,20 @@ if TYPE_CHECKING:
 
 __all__ = ["helper", "kernel"]
 
-Function = TypeVar("Function", bound="Callable[..., Any]")
+_njit = cast("Callable[..., Any]", numba.njit)
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-
-
-def kernel(function: Function) -> Function:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` on its first call and keep the machine code on disk.
 
     `nogil` lets threads run kernels side by side; there is no `fastmath` and no
     `parallel`, so that a kernel gives the same bytes on every run.
     """
-    return cast("Function", numba.njit(cache=True, **_OPTIONS)(function))
+    return cast("Callable[..., Any]", _njit(cache=True, **_OPTIONS)(function))
 
 
-def helper(function: Function) -> Function:
+def helper(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a part of a kernel: cheaper, because Python never calls it."""
-    compiled = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    return cast("Function", compiled)
+    compiled = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    return cast("Callable[..., Any]", compiled)

@@ -37,7 +37,9 @@ def memory_size(text: str | int) -> int:
         raise UsageError(f"--memory {text!r} is not a size: write 512MB or 2GB")
     size = int(float(match[1]) * _UNITS[match[2].lower()])
     if size < LEAST_MEMORY:
-        raise UsageError(f"--memory {text!r} is too little: at least {LEAST_MEMORY >> 20}MB is needed")
+        raise UsageError(
+            f"--memory {text!r} is too little: at least {LEAST_MEMORY >> 20}MB is needed"
+        )
     return size
 
 

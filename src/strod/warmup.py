@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from tempfile import TemporaryDirectory
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from numba.core import event
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_kernels"]
 
-_TEXTS = [" ".join(f"w{i}{j}" for j in range(200)) + ' don\'t Schr\\"odinger.' for i in range(200)]
+_TEXTS = [" ".join(f"w{i}{j}" for j in range(200)) + " don't Schr\\\"odinger." for i in range(200)]
 _done = False
 
 
-class _Stopwatch(event.Listener):  # type: ignore[misc]
+class _Stopwatch(event.Listener):
     """Adds up compilations; those inside another one count with it."""
 
     def __init__(self, progress: Progress) -> None:

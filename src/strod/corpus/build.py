@@ -52,9 +52,7 @@ def build_corpus(
     progress.stage("reading", sum(part.size for part in parts), "bytes")
     segment_folder = root / "corpus" / "0000"
     segment_folder.mkdir(parents=True)
-    ingested = ingest(
-        parts, options, spilled, segment_folder / "texts.arrow", account, progress
-    )
+    ingested = ingest(parts, options, spilled, segment_folder / "texts.arrow", account, progress)
     account.check_usable()
     spill = SpillReader(spilled)
     out, duplicates = _rejected(spill, options, account)
@@ -65,9 +63,7 @@ def build_corpus(
         for (name, kind), kinds in zip(options.meta_types, ingested.kinds, strict=True)
     ]
     progress.stage("counting", account.accepted, "documents")
-    segment = write_segment(
-        segment_folder, spill, out, lexicon, types, options.workers, progress
-    )
+    segment = write_segment(segment_folder, spill, out, lexicon, types, options.workers, progress)
     pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
     shutil.rmtree(spilled)
     return _described(root, options, lexicon, segment, types, account, duplicates)

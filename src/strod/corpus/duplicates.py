@@ -21,7 +21,8 @@ def _later_copies(digests: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArr
     order = np.lexsort((rows, digests[:, 1], digests[:, 0]))
     ordered = digests[order]
     same = (ordered[1:] == ordered[:-1]).all(axis=1)
-    return rows[order[1:][same]]
+    later: NDArray[np.int64] = rows[order[1:][same]]
+    return later
 
 
 def repeated(spill: SpillReader, column: str, out: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -221,7 +221,7 @@ class _Numbering:
         numbers = self._words.add(batch.arena, batch.offsets, batch.counts)
         batch.rows["epoch"] = self.epoch
         for seen, new in zip(self.kinds, batch.kinds, strict=True):
-            seen |= new
+            seen.update(new)
         return replace(batch, tokens=np.concatenate([numbers, MARKERS])[batch.tokens])
 
     def close(self) -> None:

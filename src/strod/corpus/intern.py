@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["StringTable", "fold_ascii"]
 
 # Kernels take arrays and machine integers; numba infers the types.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
-# ruff: noqa: ANN001, ANN202
+# mypy: disable-error-code="no-untyped-def", no-check-untyped-defs
+# ruff: noqa: ANN001, ANN201, ANN202, SIM110
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

@@ -59,7 +59,7 @@ class Lexicon:
 
 
 @kernel
-def _count(tokens, sizes, out, base, last, documents, occurrences):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913
+def _count(tokens, sizes, out, base, last, documents, occurrences):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     """Add to the document frequency and the total of each word."""
     place = 0
     for d in range(sizes.size):
@@ -124,7 +124,8 @@ def _slice_of(words: pa.ChunkedArray, parts: int, part: int) -> NDArray[np.bool_
     lengths = pc.binary_length(words).to_numpy()
     heads = pc.utf8_slice_codeunits(words, 0, 4).to_pylist()
     sums = np.fromiter((sum(head.encode()) for head in heads), dtype=np.int64, count=len(heads))
-    return (sums + lengths) % parts == part
+    mask: NDArray[np.bool_] = (sums + lengths) % parts == part
+    return mask
 
 
 def _join(words: list[pa.Table], least: int, stop: pa.Array) -> pa.Table:
@@ -148,7 +149,7 @@ def _commonest_forms(forms: list[pa.Table], words: pa.Table) -> pa.Array:
     numbers = table["word"].to_numpy()
     first = np.flatnonzero(np.diff(numbers, prepend=-1))
     if first.size != len(words):
-        raise AssertionError("every word has a written form")  # noqa: TRY301
+        raise AssertionError("every word has a written form")
     return table["form"].take(pa.array(first)).combine_chunks()
 
 

@@ -6,7 +6,7 @@ aside as JSON and cast at the end.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["column", "decode", "encode", "field_type", "kind"]
 
-NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = "null", "number", "numeral", "date", "category", "list"
+NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = (
+    "null",
+    "number",
+    "numeral",
+    "date",
+    "category",
+    "list",
+)
 
 _NUMERAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})(?:[T ]\d{2}:\d{2}.*)?)?")
@@ -39,7 +46,7 @@ def kind(value: Any) -> str:  # noqa: PLR0911
         return CATEGORY
     if isinstance(value, int | float):
         return NUMBER
-    if isinstance(value, datetime.date):  # datetime is one too
+    if isinstance(value, dt.date):  # datetime is one too
         return DATE
     if isinstance(value, list | tuple):
         return LIST
@@ -81,12 +88,12 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _date(value: Any) -> datetime.date | None:
+def _date(value: Any) -> dt.date | None:
     match = _DATE.fullmatch(str(value))
     if match is None:
         return None
     try:
-        return datetime.date(int(match[1]), int(match[2]), int(match[3] or 1))
+        return dt.date(int(match[1]), int(match[2]), int(match[3] or 1))
     except ValueError:
         return None
 

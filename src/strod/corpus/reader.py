@@ -76,7 +76,7 @@ class Shard:
 
     @property
     def counts(self) -> csr_array:
-        """Documents × vocabulary; the values stay on disk until they are used."""
+        """Documents by vocabulary; the values stay on disk until they are used."""
         where, indptr = self._slice("indptr")
         arrays = self._segment.arrays
         parts = (arrays["counts"][where], arrays["indices"][where], indptr)

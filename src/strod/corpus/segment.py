@@ -130,14 +130,15 @@ def _relabelled(
     """Lexicon numbers instead of provisional ones; a pruned word becomes a hole."""
     epochs = rows["epoch"]
     if epochs[0] == epochs[-1]:
-        return lexicon.number_of[epochs[0]][tokens]
+        numbers: NDArray[np.int32] = lexicon.number_of[epochs[0]][tokens]
+        return numbers
     of_token = np.repeat(epochs, rows["tokens"])
     pieces = [lexicon.number_of[epoch][tokens[of_token == epoch]] for epoch in np.unique(epochs)]
     return np.concatenate(pieces)
 
 
 @kernel
-def _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913
+def _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     """Fill the rows of a sparse matrix, columns in order of appearance.
 
     `tally` is as wide as the matrix, and zero before and after.
@@ -194,9 +195,7 @@ def _shard(
     contents = {}
     for name in ("id", "meta"):
         data = spill.content(name, plan.offsets[name], int(rows[name].sum()))
-        contents[name] = string_array(
-            _kept(data, rows[name], keep), _offsets(rows[name][keep])
-        )
+        contents[name] = string_array(_kept(data, rows[name], keep), _offsets(rows[name][keep]))
     width = int(columns.max(initial=-1)) + 1
     numbers = np.flatnonzero(keep) + plan.first
     documents, misfits = _documents(contents, numbers, fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class SpillWriter:
         self, rows: NDArray[np.void], tokens: NDArray[np.int32], ids: bytes, meta: bytes
     ) -> None:
         """Add documents: their rows, and what the rows are the lengths of."""
-        contents = {"rows": rows, "tokens": tokens, "id": ids, "meta": meta}
+        contents: dict[str, Any] = {"rows": rows, "tokens": tokens, "id": ids, "meta": meta}
         for name, content in contents.items():
             _write(self._files[name].fileno(), memoryview(content).cast("B"))
         self.rows += rows.size

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
+
 from strod.corpus.words import string_array
 
 if TYPE_CHECKING:

@@ -106,7 +106,9 @@ class WordTable:
         numbers[plain] = self._number(folded, starts[plain], lengths[plain])
         others = np.flatnonzero(~plain)
         if others.size:
-            words = [self._fold(self.forms.string(first + i).decode()).encode() for i in others]
+            words = [
+                self._fold(self.forms.string(first + i).decode()).encode() for i in others.tolist()
+            ]
             sizes = np.array([len(word) for word in words], dtype=np.int32)
             text = np.frombuffer(b"".join(words), dtype=np.uint8)
             places = (np.cumsum(sizes) - sizes).astype(np.int32)
@@ -131,9 +133,9 @@ class WordTable:
             }
         )
         for name, table in (("words", words), ("forms", forms)):
-            with pa.OSFile(str(folder / f"{name}-{epoch}"), "wb") as file:
-                with pa.ipc.new_file(file, table.schema) as writer:
-                    writer.write_table(table)
+            path = str(folder / f"{name}-{epoch}")
+            with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
 
     def clear(self) -> None:
         """Forget everything, keep the memory."""

@@ -1,4 +1,4 @@
-"""Is everything there, and is it what was written?"""
+"""Whether everything is there, and is what was written."""
 
 from __future__ import annotations
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strod.errors import DamagedError, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["FORMAT", "VERSION", "checksum", "file_digests", "read_manifest"]
 

@@ -63,18 +63,20 @@ _PATTERNS = {
 }
 
 # Markup that may stand inside a sentence; any other tag ends it.
-INLINE_TAGS = (
-    "a abbr acronym b bdi bdo big bold cite code del dfn em font i ins italic kbd mark "
-    "mi mn mo q s samp small span strike strong sub sup tt u var"
-).split()
+INLINE_TAGS = frozenset(
+    {"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "bold", "cite", "code", "del", "dfn", "em"}
+    | {"font", "i", "ins", "italic", "kbd", "mark", "mi", "mn", "mo", "q", "s", "samp", "small"}
+    | {"span", "strike", "strong", "sub", "sup", "tt", "u", "var"}
+)
 
 # LaTeX commands whose argument is a name, an address or a measure, not text.
-REFERENCE_COMMANDS = (
-    "autocite autoref begin bibliography bibliographystyle cite citealp citealt citeauthor "
-    "citep citet citeyear color cref Cref documentclass end eqref footnotemark href hspace "
-    "include includegraphics input label newcommand pageref parencite ref textcite textcolor "
-    "url usepackage vspace"
-).split()
+REFERENCE_COMMANDS = frozenset(
+    {"autocite", "autoref", "begin", "bibliography", "bibliographystyle", "cite", "citealp"}
+    | {"citealt", "citeauthor", "citep", "citet", "citeyear", "color", "cref", "Cref", "end"}
+    | {"documentclass", "eqref", "footnotemark", "href", "hspace", "include", "includegraphics"}
+    | {"input", "label", "newcommand", "pageref", "parencite", "ref", "textcite", "textcolor"}
+    | {"url", "usepackage", "vspace"}
+)
 
 
 class Tables(NamedTuple):
@@ -98,8 +100,8 @@ def name_hash(name: bytes) -> int:
     return value
 
 
-def _hashes(names: list[str]) -> NDArray[np.uint64]:
-    return np.array([name_hash(name.encode()) for name in names], dtype=np.uint64)
+def _hashes(names: frozenset[str]) -> NDArray[np.uint64]:
+    return np.array(sorted(name_hash(name.encode()) for name in names), dtype=np.uint64)
 
 
 def _class_of_every_code_point() -> NDArray[np.uint8]:

@@ -41,6 +41,7 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _UNDERLINE = re.compile(r"^[ \t]*([-=~^*#+\"'])(?:\1|[ \t+|])+(?:\n|\Z)", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]*\w[\w ]{0,30}\n[ \t]*([-=~])\1{2,}[ \t]*(?:\n|\Z)", re.MULTILINE)
 _ROLE_TITLE = re.compile(r":[\w:.+-]+:`([^`<]+?)\s*<[^`>]*>`")
 _ROLE = re.compile(r":[\w:.+-]+:`[~!]?([^`]+)`")
 _LITERAL = re.compile(r"(`{1,2})(?!`)([^`]+?)\1_{0,2}(?!`)")
@@ -186,6 +187,7 @@ def clean(text: str) -> str:
     """
     text = _drop_doctests(text)
     text = _DIRECTIVE.sub(r"\g<indent>\g<rest>", text)
+    text = _HEADING.sub("\n", text)
     text = _UNDERLINE.sub("", text)
     text = _ROLE.sub(r"\1", _ROLE_TITLE.sub(r"\1", text))
     text = _LITERAL.sub(r"\2", text)

@@ -39,7 +39,7 @@ def fold(word: str, language: str = "en") -> str:
 
     Examples
     --------
-    >>> fold('Schr\\"odinger’s')
+    >>> fold('Schr\\"odinger\'s')
     'schrödinger'
     >>> fold("L'Homme", "fr")
     'homme'

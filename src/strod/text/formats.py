@@ -31,7 +31,6 @@ TOO_LONG = "document too long"
 LONGEST_LINE = 2 * LONGEST_DOCUMENT
 
 
-
 class _DuplicateKeyError(ValueError):
     pass
 
@@ -63,7 +62,7 @@ class _JsonReader:
                 return record
         return json.loads(line.decode(), object_pairs_hook=self._pairs)
 
-    def document(self, line: bytes, number: int) -> Document | Reject:
+    def document(self, line: bytes, number: int) -> Document | Reject:  # noqa: PLR0911
         """The document on a line."""
         try:
             record = self._parse(line)
@@ -87,7 +86,7 @@ def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document 
     reader = _JsonReader(fields)
     number = 0
     try:
-        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):  # noqa: B007
+        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):
             if line is None:
                 yield Reject(TOO_LONG, number)
             elif line and not line.isspace():
@@ -101,7 +100,7 @@ def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Rej
     nothing = (None,) * len(fields.meta)
     number = 0
     try:
-        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):  # noqa: B007
+        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):
             if line is None:
                 yield Reject(TOO_LONG, number)
             elif line and not line.isspace():

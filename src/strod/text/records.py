@@ -116,13 +116,13 @@ def from_record(record: Mapping[str, Any], line: int, fields: Fields) -> Documen
     text = _joined(record, line, fields)
     if isinstance(text, Reject):
         return text
-    identifier: bytes | str | None = None
-    value = record.get(fields.id)
-    if value is not None or fields.id_required:
-        identifier = _identifier(value)
-        if isinstance(identifier, str):
-            return Reject(identifier, line, f"field {fields.id!r}")
     meta = tuple([record.get(name) for name in fields.meta]) if fields.meta else ()
+    value = record.get(fields.id)
+    if value is None and not fields.id_required:
+        return document(text, line, None, meta)
+    identifier = _identifier(value)
+    if isinstance(identifier, str):
+        return Reject(identifier, line, f"field {fields.id!r}")
     return document(text, line, identifier, meta)
 
 

@@ -144,14 +144,15 @@ class _Scanner:
             if accent is not None:
                 kinds.append(LOWER)
                 place = accent.end()
-            elif kind in (LETTER, LOWER, DIGIT) or (kind == MARK and kinds):
-                kinds.append(kind)
-                place += 1
             elif (
-                kind == APOSTROPHE
-                and kinds
-                and kinds[-1] in (LETTER, LOWER, MARK)
-                and self.kind(place + 1) in (LETTER, LOWER)
+                kind in (LETTER, LOWER, DIGIT)
+                or (kind == MARK and kinds)
+                or (
+                    kind == APOSTROPHE
+                    and kinds
+                    and kinds[-1] in (LETTER, LOWER, MARK)
+                    and self.kind(place + 1) in (LETTER, LOWER)
+                )
             ):
                 kinds.append(kind)
                 place += 1

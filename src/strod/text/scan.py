@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["hash_spans", "scan"]
 
 # Kernels take arrays and machine integers; numba infers the types.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
-# ruff: noqa: ANN001, ANN202
+# mypy: disable-error-code="no-untyped-def", no-check-untyped-defs
+# ruff: noqa: ANN001, ANN201, ANN202, SIM109, SIM110
 
 NOTHING = -4  # weaker than any marker
 LONGEST_WORD = 40  # characters; longer runs are not words
@@ -58,7 +58,8 @@ _FNV, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), n
 
 # What an ASCII character may be part of.
 _WHITE, _UPPER, _SMALL, _DECIMAL, _PRINTABLE, _LOCAL, _HOST, _TRAIL, _CLOSER, _ACCENT, _NAME = (
-    np.uint16(1 << bit) for bit in range(11)  # typed, or each value would compile its own helper
+    np.uint16(1 << bit)
+    for bit in range(11)  # typed, or each value would compile its own helper
 )
 _ALPHA = _UPPER | _SMALL
 _ALNUM = _ALPHA | _DECIMAL
@@ -407,7 +408,12 @@ def _scan_document(text, begin, end, tables, numbers, starts, lengths, hashes, f
                 last = np.int64(classes[text[q - 1]])
             if q == p or (
                 q < end
-                and (text[q] >= 0x80 or text[q] == _TICK or text[q] == _BACKSLASH or text[q] == _BRACE)
+                and (
+                    text[q] >= 0x80
+                    or text[q] == _TICK
+                    or text[q] == _BACKSLASH
+                    or text[q] == _BRACE
+                )
             ):
                 q, size, kind, last = _word_end(text, p, end, tables)
                 value = _hash(text, p, q)
@@ -416,7 +422,10 @@ def _scan_document(text, begin, end, tables, numbers, starts, lengths, hashes, f
             size = 0 if number else size
             word_start, word_end = p, q
             if (
-                q - p == 3 and q + 1 < end and text[q] == _DOT and _FLAGS[text[q + 1]] & _ALNUM
+                q - p == 3
+                and q + 1 < end
+                and text[q] == _DOT
+                and _FLAGS[text[q + 1]] & _ALNUM
                 and text[p] | 32 == text[p + 1] | 32 == text[p + 2] | 32 == 119  # www
             ):
                 pending, q = max(pending, HOLE), _address_end(text, q, end)

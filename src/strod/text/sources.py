@@ -211,9 +211,7 @@ def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Document | 
     return formats.read_table_rows(table.to_batches(max_chunksize=1024), fields)
 
 
-def _read_objects(
-    source: Iterable[Any], fields: Fields, _: Advance
-) -> Iterator[Document | Reject]:
+def _read_objects(source: Iterable[Any], fields: Fields, _: Advance) -> Iterator[Document | Reject]:
     nothing = (None,) * len(fields.meta)
     for number, item in enumerate(source, start=1):
         if isinstance(item, str | bytes):

@@ -10,18 +10,17 @@ import itertools
 import lzma
 import sys
 import zlib
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 __all__ = ["DamagedStreamError", "chunks", "compression", "lines"]
 
 CHUNK = 1 << 20
-Advance = "Callable[[int], None]"
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -69,7 +68,7 @@ def compression(head: bytes) -> str | None:
     return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
 
 
-def _decompressed(stream: io.BufferedReader) -> BinaryIO:
+def _decompressed(stream: io.BufferedReader[Any]) -> BinaryIO:
     kind = compression(stream.peek(8)[:8])
     if kind == "gzip":
         return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
@@ -128,7 +127,7 @@ def chunks(path: Path | None, advance: Callable[[int], None]) -> Iterator[bytes]
         If compressed data ends early or does not decompress.
     """
     raw: BinaryIO = sys.stdin.buffer if path is None else path.open("rb", buffering=0)
-    with io.BufferedReader(_Counted(raw, advance), buffer_size=CHUNK) as stream:  # type: ignore[type-var]
+    with io.BufferedReader(_Counted(raw, advance), buffer_size=CHUNK) as stream:
         data = _read(_decompressed(stream))
         first = next(data, b"")
         data = itertools.chain([first], data)

@@ -73,15 +73,13 @@ def find_tokenizer(name: str) -> Callable[[str], Iterable[Sequence[str]]] | None
     if name in _BUILT_IN:
         return _BUILT_IN[name]
     module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        choices = "words, bigrams or package.module:function"
+        raise UsageError(f"--tokenizer {name!r} is unknown: use {choices}")
     try:
-        if not colon:
-            raise AttributeError
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(
-            f"--tokenizer {name!r} is unknown: use words, bigrams or "
-            "package.module:function"
-        ) from error
+        raise UsageError(f"--tokenizer {name!r} cannot be loaded: {error}") from error
     if not callable(found):
         raise UsageError(f"--tokenizer {name!r} is not a function")
     tokenizer: Callable[[str], Iterable[Sequence[str]]] = found

@@ -1,0 +1,40 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+
+.PHONY: help demo test lint format bench clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(READY): pyproject.toml
+	@echo "setting up $(VENV) (some minutes on the first run)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(READY)  ## build a corpus from the docstrings of Python, NumPy and SciPy and describe it
+	@$(RUN)/strod demo --out demo.strod
+
+test: $(READY)  ## run the tests
+	$(RUN)/python -m pytest $(ARGS)
+
+lint: $(READY)  ## ruff and mypy
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+
+format: $(READY)  ## put the code into shape
+	$(RUN)/ruff check --fix .
+	$(RUN)/ruff format .
+
+bench: $(READY)  ## measure against wc and scikit-learn (give ARGS="file.jsonl")
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,baselines]"
+	$(RUN)/python benchmarks/ingest.py $(ARGS)
+
+clean:  ## remove what was made here
+	rm -rf $(VENV) demo.strod .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""``python -m strod``."""
+
+from strod.cli.main import main
+
+main()

@@ -1,0 +1,140 @@
+"""``strod build``: text in, workspace out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from strod.cli.console import TerminalProgress, number, output, size
+from strod.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from strod.workspace import Workspace
+
+__all__ = ["build", "describe_build"]
+
+
+def build(
+    sources: list[str] = typer.Argument(
+        ..., metavar="SOURCE", help="Files, folders, or - for standard input."
+    ),
+    out: Path = typer.Option(..., "--out", "-o", help="Folder to make: NAME.strod."),
+    text_field: list[str] = typer.Option(
+        ["text"],
+        metavar="FIELD",
+        help="Field with the text; give it twice to join title and abstract.",
+    ),
+    id_field: str = typer.Option(
+        None,
+        metavar="FIELD",
+        help="Field with the document's id.  [default: id, else documents are numbered]",
+    ),
+    meta: list[str] = typer.Option(
+        [],
+        metavar="FIELD[:TYPE]",
+        help="Field to keep; TYPE is date, number, category or list, found by itself if left out.",
+    ),
+    format: str = typer.Option(  # noqa: A002
+        "auto", help="auto, jsonl, csv, tsv, parquet, lines (a document a line) or files (a file)."
+    ),
+    duplicates: str = typer.Option("keep", help="keep or drop documents whose text came before."),
+    strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
+    language: str = typer.Option("en", help="Language of the stop words; none: no stop words."),
+    stopwords: Path = typer.Option(None, metavar="FILE", help="More stop words, one a line."),
+    min_df: int = typer.Option(
+        None, help="Least number of documents a word is in.  [default: 1 to 5, by size]"
+    ),
+    max_df: float = typer.Option(1.0, help="Largest share of documents a word is in."),
+    max_vocabulary: int = typer.Option(100_000, help="Largest number of words."),
+    numbers: bool = typer.Option(False, "--numbers", help="Numbers are words too."),
+    stem: bool = typer.Option(False, "--stem", help="Count stems, show their commonest form."),
+    tokenizer: str = typer.Option(
+        "words", help="words, bigrams (scripts without spaces) or package.module:function."
+    ),
+    workers: int = typer.Option(
+        None, help="Threads; the result does not depend on it.  [default: all cores]"
+    ),
+    memory: str = typer.Option("2GB", help="Memory to stay under."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an old workspace."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
+) -> None:
+    """Build a workspace from text.
+
+    \b
+    Examples:
+      strod build papers.jsonl --out papers.strod
+      strod build papers.csv.gz --text-field title --text-field abstract --meta year -o p.strod
+      strod build notes/ --out notes.strod            a folder, one document a file
+      zcat news.txt.gz | strod build - -o news.strod  one document a line
+    """  # noqa: D301
+    options: dict[str, Any] = {
+        "text_field": text_field, "id_field": id_field, "meta": meta, "format": format,
+        "duplicates": duplicates, "strict": strict, "language": language, "min_df": min_df,
+        "max_df": max_df, "max_vocabulary": max_vocabulary, "numbers": numbers, "stem": stem,
+        "tokenizer": tokenizer,
+    }  # fmt: skip
+    run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
+
+
+def run(
+    sources: list[Any],
+    out: Path,
+    options: dict[str, Any],
+    workers: int | None = None,
+    memory: str = "2GB",
+    stopwords: Path | None = None,
+    *,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Build with a progress bar, then say what came out."""
+    from strod.options import memory_size  # noqa: PLC0415
+    from strod.pipeline import build as build_workspace  # noqa: PLC0415
+    from strod.text.stopwords import read_stopwords  # noqa: PLC0415
+
+    if sources.count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    if workers is not None:
+        options["workers"] = workers
+    options["memory"] = memory_size(memory)
+    if stopwords is not None:
+        options["stopwords"] = read_stopwords(stopwords)
+    with TerminalProgress(quiet=quiet) as progress:
+        workspace = build_workspace(
+            *sources, out=out, overwrite=overwrite, progress=progress, **options
+        )
+    if not quiet:
+        describe_build(workspace, output())
+
+
+def describe_build(workspace: Workspace, console: Console) -> None:
+    """Say what was read, kept and left out."""
+    report = workspace.report
+    documents = report["documents"]
+    about = workspace.manifest["corpus"]
+    corpus = report["stages"]["corpus"]
+    console.print(
+        f"{workspace.path}: {number(about['documents'])} documents, {number(about['tokens'])} "
+        f"words, vocabulary {number(about['vocabulary'])}"
+    )
+    if documents["rejected"]:
+        console.print(f"left out {number(documents['rejected'])} of {number(documents['read'])}:")
+        for reason, entry in documents["reasons"].items():
+            where = ", ".join(entry["first"][:3]) + (", …" if entry["count"] > 3 else "")  # noqa: PLR2004
+            console.print(f"  {number(entry['count'])} with {reason}: {where}")
+    if documents["duplicate_texts"]:
+        console.print(f"{number(documents['duplicate_texts'])} repeat the text of another")
+    for name, wrong in report["metadata_misfits"].items():
+        if wrong:
+            console.print(f"{number(wrong)} values of {name} are not of type {about['meta'][name]}")
+    if report["background_words"]:
+        console.print("background words: " + ", ".join(report["background_words"][:12]))
+    console.print(
+        f"{corpus['seconds']:.1f} s, at most {size(report['peak_memory_bytes'])} of memory"
+        + (f"; compiling took {report['compile_seconds']:.1f} s, on the first run only"
+           if report["compile_seconds"] else "")
+    )  # fmt: skip

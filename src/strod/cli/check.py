@@ -1,0 +1,32 @@
+"""``strod check``: whether a workspace is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from strod.cli.console import number
+
+__all__ = ["check"]
+
+
+def check(
+    workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
+) -> None:
+    """Compare every file of a workspace with its checksum.
+
+    \b
+    Example:
+      strod check papers.strod
+    """  # noqa: D301
+    from strod.errors import DamagedError  # noqa: PLC0415
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    opened = Workspace(workspace)
+    problems = opened.check()
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise DamagedError(f"{problems[0]}{more}; build the workspace again")
+    parts = opened.manifest["parts"]
+    print(f"{workspace}: {number(len(parts))} files, all as they were written")

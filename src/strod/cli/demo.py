@@ -1,0 +1,54 @@
+"""``strod demo``: a corpus of text that is on every machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from strod.cli.build import run
+from strod.cli.console import TerminalProgress
+from strod.cli.show import describe_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["demo"]
+
+
+def demo(
+    out: Path = typer.Option(Path("demo.strod"), "--out", "-o", help="Folder to make."),
+    workers: int = typer.Option(None, help="Threads.  [default: all cores]"),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
+) -> None:
+    """Build a workspace from the docstrings of Python, NumPy and SciPy and describe it.
+
+    An older demo of the same name is replaced.
+
+    \b
+    Example:
+      strod demo
+    """  # noqa: D301
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    with TerminalProgress(quiet=quiet) as progress:
+        records = list(_records(progress))
+    options = {"meta": ["package:category", "module:category"]}
+    run([records], out, options, workers, overwrite=True, quiet=quiet)
+    if not quiet:
+        describe_corpus(Workspace(out).corpus)
+
+
+def _records(progress: TerminalProgress) -> Iterator[dict[str, str]]:
+    from strod.text.docstrings import records, source_files  # noqa: PLC0415
+
+    files = source_files()
+    progress.stage("collecting docstrings", len(files), "files")
+
+    def counted() -> Iterator[object]:
+        for file in files:
+            yield file
+            progress.advance(1)
+
+    return records(counted())  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""Entry point: gathers the commands, turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Any, NoReturn
+
+import typer
+
+from strod import __version__
+from strod.cli import build, check, demo, show
+from strod.errors import StrodError
+
+__all__ = ["app", "main"]
+
+# Typer has its own copy of click's exceptions since 0.26; this is the one it raises.
+_UsageError: Any = typer.BadParameter.__base__
+
+app = typer.Typer(
+    name="strod",
+    help="Topical hierarchies from text: a tree of topics people can read, trust and revise.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("build")(build.build)
+app.command("show")(show.show)
+app.command("check")(check.check)
+app.command("demo")(demo.demo)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"strod {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(  # noqa: ARG001 - its callback does the work
+        False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
+    ),
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"strod: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def main() -> None:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, _terminate)  # so that a half-written folder is removed
+    try:
+        code = app(standalone_mode=False)
+    except StrodError as error:
+        _fail(" ".join(str(error).split()), error.exit_code)
+    except _UsageError as error:
+        where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(" ".join(error.format_message().split()) + where, 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("stopped; nothing was changed", 128 + signal.SIGINT)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except MemoryError:
+        _fail("out of memory; give a smaller --memory or fewer --workers", 1)
+    except OSError as error:
+        _fail(f"{error.filename or 'system'}: {error.strerror or error}", 1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()
