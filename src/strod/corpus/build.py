@@ -95,8 +95,9 @@ def _drop(
     reason: str,
 ) -> None:
     out[rows] = True
-    for row in rows:
-        account.reject_rows(spill.rows(int(row), 1), reason)
+    for block in spill:
+        first, end = np.searchsorted(rows, [block.first, block.first + block.rows.size])
+        account.reject_rows(block.rows[rows[first:end] - block.first], reason)
 
 
 def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:

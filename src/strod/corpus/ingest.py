@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from strod.text.scan import scan
 from strod.text.tokenizers import find_tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -95,31 +97,29 @@ class _BatchTokenizer:
         self._scratch = _Scratch()
 
     def __call__(self, batch: Batch) -> _Tokenized:
-        texts = [document.text for document in batch.documents]
-        text = b"".join(texts)
-        sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        words, starts, lengths, hashes, stops = self._spans(texts, text, sizes)
+        text = b"".join(batch.texts)
+        sizes = np.array(batch.sizes, dtype=np.int64)
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        words, starts, lengths, hashes, stops = self._spans(text, bounds)
         table = self._scratch.table
         table.clear()
         tokens = np.empty(lengths.size, dtype=np.int32)
         table.intern(words, starts, lengths, tokens, hashes)
         counts = np.bincount(tokens + MARKERS.size, minlength=table.size + MARKERS.size)
-        rows = _rows(batch, texts, np.diff(stops, prepend=0))
+        rows = _rows(batch, _slices(text, bounds), np.diff(stops, prepend=0))
         metas = self._metas(batch, rows)
         return _Tokenized(
             rows, text, sizes, b"".join(batch.ids), b"".join(metas), tokens,
             table.arena.copy(), table.offsets.copy(), counts[MARKERS.size :], self._kinds(batch),
         )  # fmt: skip
 
-    def _spans(self, texts: list[bytes], text: bytes, sizes: NDArray[np.int64]) -> Any:
+    def _spans(self, text: bytes, bounds: NDArray[np.int64]) -> Any:
         if self._custom is not None:
-            return _custom_spans(self._custom, texts)
-        bounds = np.zeros(sizes.size + 1, dtype=np.int64)
-        np.cumsum(sizes, out=bounds[1:])
+            return _custom_spans(self._custom, _slices(text, bounds))
         data = np.frombuffer(text, dtype=np.uint8)
         memory = self._scratch
         memory.make_room(data.size)
-        stops = np.empty(sizes.size, dtype=np.int64)
+        stops = np.empty(bounds.size - 1, dtype=np.int64)
         spans = memory.starts, memory.lengths, memory.hashes
         n = scan(data, bounds, self._tables, self._numbers, *spans, stops)
         return data, *(array[:n] for array in spans), stops
@@ -127,25 +127,27 @@ class _BatchTokenizer:
     def _metas(self, batch: Batch, rows: NDArray[np.void]) -> list[bytes]:
         if not self._fields:
             return []
-        metas = [metadata.encode(document.meta) for document in batch.documents]
+        metas = [metadata.encode(meta) for meta in batch.metas]
         rows["meta"] = [len(meta) for meta in metas]
         return metas
 
     def _kinds(self, batch: Batch) -> list[set[str]]:
-        return [
-            {metadata.kind(document.meta[i]) for document in batch.documents}
-            for i in range(self._fields)
-        ]
+        return [{metadata.kind(meta[i]) for meta in batch.metas} for i in range(self._fields)]
 
 
-def _custom_spans(tokenizer: Tokenizer, texts: list[bytes]) -> Any:
+def _slices(text: bytes, bounds: NDArray[np.int64]) -> list[memoryview]:
+    view, places = memoryview(text), bounds.tolist()
+    return [view[begin:end] for begin, end in pairwise(places)]
+
+
+def _custom_spans(tokenizer: Tokenizer, texts: list[memoryview]) -> Any:
     """The same arrays as the scanner gives, hashes aside, from a tokenizer of the user's."""
     words: list[bytes] = []
     lengths: list[int] = []
     stops: list[int] = []
     for text in texts:
         first = True
-        for sentence in tokenizer(text.decode()):
+        for sentence in tokenizer(str(text, "utf-8")):
             found = [word.encode(errors="replace") for word in sentence if word.strip()]
             if found and not first:
                 lengths.append(SENTENCE)
@@ -159,18 +161,18 @@ def _custom_spans(tokenizer: Tokenizer, texts: list[bytes]) -> Any:
     return data, starts.astype(np.int32), sizes, None, np.array(stops, dtype=np.int64)
 
 
-def _digests(values: list[bytes]) -> NDArray[np.uint64]:
+def _digests(values: Sequence[bytes | memoryview]) -> NDArray[np.uint64]:
     joined = b"".join([sha256(value).digest()[:16] for value in values])
     return np.frombuffer(joined, dtype="<u8").reshape(-1, 2)
 
 
-def _rows(batch: Batch, texts: list[bytes], tokens: NDArray[np.int64]) -> NDArray[np.void]:
+def _rows(batch: Batch, texts: list[memoryview], tokens: NDArray[np.int64]) -> NDArray[np.void]:
     rows = np.zeros(len(texts), dtype=ROW)
     rows["text_digest"] = _digests(texts)
     rows["id_digest"] = _digests(batch.ids)
     rows["tokens"] = tokens
     rows["id"] = [len(identifier) for identifier in batch.ids]
-    rows["line"] = [document.line for document in batch.documents]
+    rows["line"] = batch.lines
     rows["part"] = batch.parts
     return rows
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from strod.errors import InputError
+from strod.text.blocks import Block
 from strod.text.records import Document, Fields, Reject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from strod.text.sources import Part
@@ -54,20 +56,19 @@ class Account:
         """How many documents there were in the sources."""
         return self.accepted + self.rejected
 
-    def accept(self, argument: int) -> None:
-        """A document of one of the sources could be read."""
-        self.accepted += 1
+    def accept(self, argument: int, count: int = 1) -> None:
+        """Documents of one of the sources could be read."""
+        self.accepted += count
         self._usable.add(argument)
 
-    def reject(self, part: int, reject: Reject, *, counted: bool = False) -> None:
-        """A document cannot be used; `counted`: it was accepted before."""
+    def reject(self, part: int, reject: Reject) -> None:
+        """A document cannot be used."""
         source = self._parts[part]
         position = source.position(reject.line)
         detail = f" ({reject.detail})" if reject.detail else ""
         if self._strict:
             advice = "mend it or leave out --strict"
             raise InputError(f"{position}: {reject.reason}{detail}; {advice}")
-        self.accepted -= counted
         self.rejected += 1
         entry = self.reasons.setdefault(reject.reason, _Reason())
         entry.count += 1
@@ -77,8 +78,13 @@ class Account:
 
     def reject_rows(self, rows: NDArray[np.void], reason: str) -> None:
         """Documents that were accepted turn out to be unusable."""
-        for row in rows:
-            self.reject(int(row["part"]), Reject(reason, int(row["line"])), counted=True)
+        for row in rows[:EXAMPLES]:
+            self.reject(int(row["part"]), Reject(reason, int(row["line"])))
+        others = rows[EXAMPLES:].size
+        if others:
+            self.reasons[reason].count += others
+            self.rejected += others
+        self.accepted -= rows.size
 
     def check_usable(self) -> None:
         """Every source must have given at least one document."""
@@ -115,41 +121,94 @@ def _advice(problem: str) -> str:
 
 @dataclass
 class Batch:
-    """Some consecutive documents."""
+    """Some consecutive documents: their texts joined in pieces, the rest one entry each."""
 
-    documents: list[Document] = field(default_factory=list)
+    texts: list[bytes | memoryview] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
     ids: list[bytes] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
-    size: int = 0
+    metas: list[tuple[Any, ...]] = field(default_factory=list)
+    total: int = 0
 
     def add(self, document: Document, identifier: bytes, part: int) -> None:
         """Append one document."""
-        self.documents.append(document)
+        self.texts.append(document.text)
+        self.sizes.append(len(document.text))
         self.ids.append(identifier)
+        self.lines.append(document.line)
         self.parts.append(part)
-        self.size += len(document.text)
+        self.metas.append(document.meta)
+        self.total += len(document.text)
+
+    def room(self, offsets: NDArray[np.int64]) -> int:
+        """How many of the documents that lie between `offsets` still belong here."""
+        by_bytes = np.searchsorted(offsets, offsets[0] + BATCH_BYTES - self.total)
+        by_documents = BATCH_DOCUMENTS - len(self.sizes)
+        return min(int(by_bytes), by_documents, offsets.size - 1)
+
+    def add_block(self, block: Block, first: int, end: int, ids: list[bytes], part: int) -> None:
+        """Append the documents of a block from `first` to `end`."""
+        offsets = block.offsets[first : end + 1]
+        self.texts.append(block.text[int(offsets[0]) : int(offsets[-1])])
+        self.sizes += np.diff(offsets).tolist()
+        self.ids += ids
+        self.lines += range(block.line + first, block.line + end)
+        self.parts += [part] * (end - first)
+        self.total += int(offsets[-1] - offsets[0])
 
     @property
     def full(self) -> bool:
         """Whether the next document belongs to the next batch."""
-        return self.size >= BATCH_BYTES or len(self.documents) >= BATCH_DOCUMENTS
+        return self.total >= BATCH_BYTES or len(self.sizes) >= BATCH_DOCUMENTS
+
+
+class _Batcher:
+    """Gathers documents; where a batch ends depends on the documents alone."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._batch = Batch()
+
+    def add(self, document: Document, number: int, part: Part) -> Iterator[Batch]:
+        self._account.accept(part.argument)
+        # Documents without an id are called by their number.
+        identifier = document.id if document.id is not None else b"%d" % self._account.read
+        self._batch.add(document, identifier, number)
+        if self._batch.full:
+            yield from self.rest()
+
+    def add_block(self, block: Block, number: int, part: Part) -> Iterator[Batch]:
+        before = self._account.read
+        self._account.accept(part.argument, len(block))
+        ids = block.ids
+        if ids is None:
+            ids = [b"%d" % (before + i) for i in range(1, len(block) + 1)]
+        first = 0
+        while first < len(block):
+            end = first + self._batch.room(block.offsets[first:])
+            self._batch.add_block(block, first, end, ids[first:end], number)
+            first = end
+            if self._batch.full:
+                yield from self.rest()
+
+    def rest(self) -> Iterator[Batch]:
+        if self._batch.sizes:
+            yield self._batch
+            self._batch = Batch()
 
 
 def batches(
     parts: list[Part], fields: Fields, account: Account, advance: Callable[[int], None]
 ) -> Iterator[Batch]:
-    """Read all parts; documents without an id are called by their number."""
-    batch = Batch()
+    """Read all parts."""
+    batcher = _Batcher(account)
     for number, part in enumerate(parts):
         for item in part.read(fields, advance):
             if isinstance(item, Reject):
                 account.reject(number, item)
-                continue
-            account.accept(part.argument)
-            identifier = item.id if item.id is not None else b"%d" % account.read
-            batch.add(item, identifier, number)
-            if batch.full:
-                yield batch
-                batch = Batch()
-    if batch.documents:
-        yield batch
+            elif isinstance(item, Block):
+                yield from batcher.add_block(item, number, part)
+            else:
+                yield from batcher.add(item, number, part)
+    yield from batcher.rest()

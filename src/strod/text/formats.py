@@ -14,21 +14,31 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from strod.text.blocks import Block, block_from_json, block_from_table, json_table
 from strod.text.records import LONGEST_DOCUMENT, Document, Fields, Reject, document, from_record
-from strod.text.streams import DamagedStreamError, lines
+from strod.text.streams import DamagedStreamError, blocks, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Items", "read_csv", "read_json_lines", "read_lines", "read_parquet", "read_whole"]
+__all__ = [
+    "Item",
+    "read_csv",
+    "read_json_lines",
+    "read_lines",
+    "read_parquet",
+    "read_table",
+    "read_whole",
+]
 
-Items = "Iterator[Document | Reject]"
+Item = Document | Reject | Block
 
 DAMAGED = "source cut short or damaged"
 TOO_LONG = "document too long"
 # A record may hold more than its text; a line is worth keeping up to this size.
 LONGEST_LINE = 2 * LONGEST_DOCUMENT
+PARQUET_ROWS = 4096
 
 
 class _DuplicateKeyError(ValueError):
@@ -62,18 +72,29 @@ class _JsonReader:
                 return record
         return json.loads(line.decode(), object_pairs_hook=self._pairs)
 
+    def _rescued(self, line: bytes, reject: Reject) -> Document | Reject:
+        """Blocks do not mind what is in the fields they pass over, so neither do lines."""
+        if not self._fields.meta:
+            table = json_table(line, self._fields, pa.string())
+            if table is not None and len(table) == 1:
+                block = block_from_table(table, self._fields, reject.line)
+                if block is not None:
+                    identifier = block.ids[0] if block.ids else None
+                    return document(bytes(block.text), reject.line, identifier)
+        return reject
+
     def document(self, line: bytes, number: int) -> Document | Reject:  # noqa: PLR0911
         """The document on a line."""
         try:
             record = self._parse(line)
         except UnicodeDecodeError as error:
-            return Reject("broken UTF-8", number, f"byte {error.start}")
+            return self._rescued(line, Reject("broken UTF-8", number, f"byte {error.start}"))
         except _DuplicateKeyError as error:
             return Reject("duplicate key", number, f"{error} stands twice in the record")
         except RecursionError:
-            return Reject("broken JSON", number, "nested too deeply")
+            return self._rescued(line, Reject("broken JSON", number, "nested too deeply"))
         except ValueError as error:
-            return Reject("broken JSON", number, str(error))
+            return self._rescued(line, Reject("broken JSON", number, str(error)))
         if isinstance(record, dict):
             return from_record(record, number, self._fields)
         if isinstance(record, str):
@@ -81,21 +102,31 @@ class _JsonReader:
         return Reject("not a JSON object", number, "one object a line is expected")
 
 
-def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Reject]:
+def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
     """One JSON object (or string) a line; empty lines are passed over."""
     reader = _JsonReader(fields)
-    number = 0
+    id_types = [pa.string(), pa.int64()]
+    number = 1
     try:
-        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):
-            if line is None:
+        for piece in blocks(data, LONGEST_LINE):
+            if piece is None:
                 yield Reject(TOO_LONG, number)
-            elif line and not line.isspace():
-                yield reader.document(line, number)
+                number += 1
+                continue
+            block = block_from_json(piece, fields, number, id_types)
+            if block is not None:
+                yield block
+                number += len(block)
+                continue
+            for line in piece.removesuffix(b"\n").split(b"\n"):
+                if line and not line.isspace():
+                    yield reader.document(line, number)
+                number += 1
     except DamagedStreamError as error:
-        yield Reject(DAMAGED, number + 1, str(error))
+        yield Reject(DAMAGED, number, str(error))
 
 
-def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Reject]:
+def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
     """One document a line; empty lines are passed over."""
     nothing = (None,) * len(fields.meta)
     number = 0
@@ -109,7 +140,7 @@ def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Document | Rej
         yield Reject(DAMAGED, number + 1, str(error))
 
 
-def read_whole(data: Iterator[bytes], fields: Fields, name: str) -> Iterator[Document | Reject]:
+def read_whole(data: Iterator[bytes], fields: Fields, name: str) -> Iterator[Item]:
     """One document a file, named after it."""
     held, size = [], 0
     try:
@@ -155,9 +186,7 @@ def _rows(data: Iterator[bytes], delimiter: str | None) -> Iterator[tuple[int, l
         start = reader.line_num + 1
 
 
-def read_csv(
-    data: Iterator[bytes], fields: Fields, delimiter: str | None = None
-) -> Iterator[Document | Reject]:
+def read_csv(data: Iterator[bytes], fields: Fields, delimiter: str | None = None) -> Iterator[Item]:
     """Comma, tab, semicolon or bar separated values with a header line."""
     rows = _rows(data, delimiter)
     number = 1
@@ -182,36 +211,41 @@ def _filled(header: list[str], row: list[str]) -> dict[str, str]:
     return {name: value for name, value in zip(header, row, strict=True) if value != ""}
 
 
-def read_table_rows(
-    batches: Iterable[pa.RecordBatch], fields: Fields
-) -> Iterator[Document | Reject]:
+def read_table(batches: Iterable[pa.RecordBatch], fields: Fields) -> Iterator[Item]:
     """Rows of Arrow data, numbered from 1."""
-    number = 0
+    number = 1
     for batch in batches:
-        for record in batch.to_pylist():
-            number += 1
-            yield from_record(record, number, fields)
+        block = block_from_table(pa.Table.from_batches([batch]), fields, number)
+        if block is not None:
+            yield block
+        else:
+            for i, record in enumerate(batch.to_pylist()):
+                yield from_record(record, number + i, fields)
+        number += batch.num_rows
 
 
-def read_parquet(
+def _parquet_batches(
     path: Path, fields: Fields, advance: Callable[[int], None]
-) -> Iterator[Document | Reject]:
+) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        columns = [name for name in dict.fromkeys(fields.used) if name in names]
+        if not set(fields.text) & set(names):
+            columns = names  # so that the error can name what is there
+        size, rows = path.stat().st_size, max(file.metadata.num_rows, 1)
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=columns):
+            yield batch
+            advance(size * batch.num_rows // rows)
+
+
+def read_parquet(path: Path, fields: Fields, advance: Callable[[int], None]) -> Iterator[Item]:
     """Rows of a Parquet file; only the columns that are needed are read."""
-    count = 0
+    number = 1
     try:
-        with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            columns = [name for name in dict.fromkeys(fields.used) if name in names]
-            size = path.stat().st_size
-            rows = max(file.metadata.num_rows, 1)
-            if not set(fields.text) & set(names):
-                columns = names  # so that the error can name what is there
-            for batch in file.iter_batches(batch_size=1024, columns=columns):
-                for item in read_table_rows([batch], fields):
-                    yield item._replace(line=item.line + count)
-                count += batch.num_rows
-                advance(size * batch.num_rows // rows)
+        for item in read_table(_parquet_batches(path, fields, advance), fields):
+            yield item
+            number = item.line + (len(item) if isinstance(item, Block) else 1)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        yield Reject(DAMAGED, count + 1, str(error).splitlines()[0] if str(error) else "")
+        yield Reject(DAMAGED, number, str(error).splitlines()[0] if str(error) else "")

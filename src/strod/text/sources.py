@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from strod.errors import InputError, UsageError
 from strod.text import formats
-from strod.text.records import Document, Fields, Reject, document, from_record
+from strod.text.formats import Item
+from strod.text.records import Fields, Reject, document, from_record
 from strod.text.streams import DamagedStreamError, chunks
 
 __all__ = ["FORMATS", "Part", "resolve"]
@@ -36,7 +37,7 @@ _SUFFIXES = {
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zstd"}
 
 Advance = Callable[[int], None]
-Reader = Callable[[Fields, Advance], Iterator[Document | Reject]]
+Reader = Callable[[Fields, Advance], Iterator[Item]]
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _kind_by_content(head: bytes) -> str:
 
 def _read_stream(
     path: Path | None, kind: str, identifier: str, fields: Fields, advance: Advance
-) -> Iterator[Document | Reject]:
+) -> Iterator[Item]:
     if kind == "auto":
         kind = (_kind_by_name(path) if path is not None else None) or "auto"
     try:
@@ -169,7 +170,7 @@ def _read_chunks(
     identifier: str,
     fields: Fields,
     advance: Advance,
-) -> Iterator[Document | Reject]:
+) -> Iterator[Item]:
     try:
         first = next(data, b"")
     except DamagedStreamError as error:
@@ -206,12 +207,12 @@ def _object_reader(source: Any) -> Reader:
     return partial(_read_objects, source)
 
 
-def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Document | Reject]:
+def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Item]:
     table = pa.table(source)
-    return formats.read_table_rows(table.to_batches(max_chunksize=1024), fields)
+    return formats.read_table(table.to_batches(max_chunksize=formats.PARQUET_ROWS), fields)
 
 
-def _read_objects(source: Iterable[Any], fields: Fields, _: Advance) -> Iterator[Document | Reject]:
+def _read_objects(source: Iterable[Any], fields: Fields, _: Advance) -> Iterator[Item]:
     nothing = (None,) * len(fields.meta)
     for number, item in enumerate(source, start=1):
         if isinstance(item, str | bytes):

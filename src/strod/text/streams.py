@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["DamagedStreamError", "chunks", "compression", "lines"]
+__all__ = ["DamagedStreamError", "blocks", "chunks", "compression", "lines"]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 21
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -141,20 +141,34 @@ def chunks(path: Path | None, advance: Callable[[int], None]) -> Iterator[bytes]
         yield from filter(None, data)
 
 
-def lines(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
-    """Split at newlines; None stands for a line of more than `longest` bytes."""
+def blocks(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
+    """Cut at newlines into pieces of whole lines; None stands for a line that is too long.
+
+    A line is too long if it goes on for more than `longest` bytes without a newline.
+    """
     held: list[bytes] = []
-    size = 0
+    size = 0  # of the line that is not ended yet
     for chunk in data:
-        first, *rest = chunk.split(b"\n")
-        size += len(first)
-        if size <= longest:
-            held.append(first)
-        if not rest:
+        cut = chunk.rfind(b"\n") + 1
+        if not cut:
+            size += len(chunk)
+            held = [*held, chunk] if size <= longest else []
             continue
-        yield b"".join(held) if size <= longest else None
-        last = rest.pop()
-        yield from rest
-        held, size = [last], len(last)
+        first = 0
+        if size > longest:
+            yield None
+            first = chunk.find(b"\n") + 1
+        if first < cut or held:
+            yield b"".join([*held, chunk[first:cut]])
+        held, size = [chunk[cut:]], len(chunk) - cut
     if size:
         yield b"".join(held) if size <= longest else None
+
+
+def lines(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
+    """Split at newlines; None stands for a line that is too long."""
+    for block in blocks(data, longest):
+        if block is None:
+            yield None
+        else:
+            yield from block.removesuffix(b"\n").split(b"\n")
