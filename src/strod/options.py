@@ -19,6 +19,8 @@ Tokenizer = Callable[[str], Iterable[Sequence[str]]]
 
 META_TYPES = ("auto", "date", "number", "category", "list")
 LEAST_MEMORY = 512 << 20
+BASE_MEMORY = 400 << 20  # the interpreter, the libraries, the compiled code
+WORKER_MEMORY = 64 << 20  # a batch of documents under way
 
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -120,6 +122,11 @@ class CorpusOptions:
         for name, kind in self.meta_types:
             _check(bool(name), "--meta needs a field name")
             _check(kind in META_TYPES, f"--meta {name}:{kind}: use one of {', '.join(META_TYPES)}")
+
+    @property
+    def threads(self) -> int:
+        """As many of the workers as the memory has room for."""
+        return max(1, min(self.workers, (self.memory - BASE_MEMORY) // WORKER_MEMORY))
 
     @property
     def meta_types(self) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ def build_corpus(
         for (name, kind), kinds in zip(options.meta_types, ingested.kinds, strict=True)
     ]
     progress.stage("counting", account.accepted, "documents")
-    segment = write_segment(segment_folder, spill, out, lexicon, types, options.workers, progress)
+    segment = write_segment(segment_folder, spill, out, lexicon, types, options.threads, progress)
     pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
     shutil.rmtree(spilled)
     return _described(root, options, lexicon, segment, types, account, duplicates)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Ingested", "ingest"]
 
 MARKERS = np.array([HOLE, CLAUSE, SENTENCE], dtype=np.int32)  # so that array[marker] == marker
-TABLE_SHARE = 5  # the words may take one part in five of the memory
+TABLE_SHARE = 16  # the words may take one part in sixteen of the memory
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class _BatchTokenizer:
         memory.make_room(data.size)
         stops = np.empty(bounds.size - 1, dtype=np.int64)
         spans = memory.starts, memory.lengths, memory.hashes
-        n = scan(data, bounds, self._tables, self._numbers, *spans, stops)
+        n = scan(data, bounds, *self._tables, self._numbers, *spans, stops)
         return data, *(array[:n] for array in spans), stops
 
     def _metas(self, batch: Batch, rows: NDArray[np.void]) -> list[bytes]:
@@ -191,7 +191,7 @@ def ingest(
     begins anew: an epoch. `strod.corpus.lexicon` joins the epochs.
     """
     source = batches(parts, options.fields, account, progress.advance)
-    tokenized = ordered_map(_BatchTokenizer(options), source, options.workers)
+    tokenized = ordered_map(_BatchTokenizer(options), source, options.threads)
     numbering = _Numbering(options, folder)
     with SpillWriter(folder) as spill, TextWriter(text_file) as texts:
 

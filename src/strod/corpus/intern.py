@@ -148,7 +148,7 @@ class StringTable:
 
     def _grow(self, needed: int) -> None:
         if 2 * (self.size + 1) > self._slots.size:
-            old, self._slots = self._slots, np.zeros(4 * self._slots.size, dtype=np.uint64)
+            old, self._slots = self._slots, np.zeros(2 * self._slots.size, dtype=np.uint64)
             _move(old, self._slots)
         if self.size + 2 > self._offsets.size:
             self._offsets = np.resize(self._offsets, 2 * self._offsets.size)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from strod.corpus.ingest import MARKERS
 from strod.kernels import kernel
 from strod.text.characters import HOLE
+from strod.text.scan import hash_spans
 from strod.text.stopwords import stopwords
 from strod.text.vocabulary import least_documents, model_columns
 
@@ -117,27 +118,37 @@ def _counted(folder: Path, epoch: int) -> pa.Table:
     return table.append_column("occurrences", pa.array(occurrences))
 
 
-def _slice_of(words: pa.ChunkedArray, parts: int, part: int) -> NDArray[np.bool_]:
-    """Which words belong to a slice: by the sum of their first bytes, the same in each epoch."""
+def _slice_of(words: pa.LargeStringArray, parts: int, part: int) -> NDArray[np.bool_]:
+    """Which words belong to a slice: by their hash, so the same in each epoch."""
     if parts == 1:
         return np.ones(len(words), dtype=bool)
-    lengths = pc.binary_length(words).to_numpy()
-    heads = pc.utf8_slice_codeunits(words, 0, 4).to_pylist()
-    sums = np.fromiter((sum(head.encode()) for head in heads), dtype=np.int64, count=len(heads))
-    mask: NDArray[np.bool_] = (sums + lengths) % parts == part
+    _, places, data = words.buffers()
+    offsets = np.frombuffer(places, dtype=np.int64)[: len(words) + 1]
+    hashes = np.empty(len(words), dtype=np.uint32)
+    starts, lengths = offsets[:-1].astype(np.int32), np.diff(offsets).astype(np.int32)
+    hash_spans(np.frombuffer(data, dtype=np.uint8), starts, lengths, hashes)
+    mask: NDArray[np.bool_] = hashes % np.uint32(parts) == part
     return mask
+
+
+def _summed(table: pa.Table) -> pa.Table:
+    """Each word once, with the sum of its counts."""
+    words = table["word"].combine_chunks().dictionary_encode()
+    sums = {
+        name: np.bincount(words.indices, weights=table[name], minlength=len(words.dictionary))
+        for name in ("documents", "occurrences")
+    }
+    counts = {name: values.astype(np.int64) for name, values in sums.items()}  # below 2 ** 53
+    return pa.table({"word": words.dictionary, **counts})
 
 
 def _join(words: list[pa.Table], least: int, stop: pa.Array) -> pa.Table:
     """Sum each word's counts over the epochs and keep what is frequent enough."""
-    grouped = pa.concat_tables(words).group_by("word", use_threads=False)
-    table = grouped.aggregate([("documents", "sum"), ("occurrences", "sum")])
-    table = table.rename_columns(["word", "documents", "occurrences"])
+    table = words[0] if len(words) == 1 else _summed(pa.concat_tables(words))
+    documents = table["documents"].to_numpy()
     is_stop = pc.is_in(table["word"], value_set=stop)
-    table = table.append_column("stop", is_stop)
-    some = pc.greater(table["documents"], 0)
-    frequent = pc.greater_equal(table["documents"], least)
-    return table.filter(pc.and_(some, pc.or_(frequent, is_stop)))
+    kept = (documents > 0) & ((documents >= least) | is_stop.to_numpy())
+    return table.append_column("stop", is_stop).filter(pa.array(kept))
 
 
 def _commonest_forms(forms: list[pa.Table], words: pa.Table) -> pa.Array:
@@ -167,7 +178,7 @@ def _merge(folder: Path, epochs: int, least: int, stop: pa.Array) -> pa.Table:
         words, forms, masks = [], [], []
         for epoch in range(epochs):
             table = _counted(folder, epoch)
-            masks.append(_slice_of(table["word"], parts, part))
+            masks.append(_slice_of(table["word"].chunk(0), parts, part))
             words.append(table.filter(pa.array(masks[-1])))
         kept = _join(words, least, stop)
         for epoch, mask in enumerate(masks):

@@ -62,6 +62,8 @@ _PATTERNS = {
     JOIN: "[_&*~{}#`\u2018]",
 }
 
+PAGES = (sys.maxunicode + 1) // 256
+
 # Markup that may stand inside a sentence; any other tag ends it.
 INLINE_TAGS = frozenset(
     {"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "bold", "cite", "code", "del", "dfn", "em"}
@@ -80,16 +82,27 @@ REFERENCE_COMMANDS = frozenset(
 
 
 class Tables(NamedTuple):
-    """Look-up tables of the scanner.
+    r"""Look-up tables of the scanner.
 
-    `classes[pages[c >> 8] * 256 + (c & 255)]` is the class of code point `c`; page 0
-    comes first, so the class of a Latin-1 character is `classes[c]`.
+    Attributes
+    ----------
+    kinds : uint16 array
+        Pages of 256 classes, each different page once and page 0 first, so that the class of
+        a Latin-1 character `c` is ``kinds[c]``; then, from `PAGES` entries before the end,
+        where the page of ``c >> 8`` begins.
+    names : uint64 array
+        Hashes of ``<tag`` and ``\command`` for the names above.
     """
 
-    pages: NDArray[np.uint16]
-    classes: NDArray[np.uint8]
-    inline_tags: NDArray[np.uint64]
-    reference_commands: NDArray[np.uint64]
+    kinds: NDArray[np.uint16]
+    names: NDArray[np.uint64]
+
+    def kind(self, character: str) -> int:
+        """Class of a character."""
+        code = ord(character)
+        return int(
+            self.kinds[int(self.kinds[self.kinds.size - PAGES + (code >> 8)]) + (code & 255)]
+        )
 
 
 def name_hash(name: bytes) -> int:
@@ -98,10 +111,6 @@ def name_hash(name: bytes) -> int:
     for byte in name:
         value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return value
-
-
-def _hashes(names: frozenset[str]) -> NDArray[np.uint64]:
-    return np.array(sorted(name_hash(name.encode()) for name in names), dtype=np.uint64)
 
 
 def _class_of_every_code_point() -> NDArray[np.uint8]:
@@ -118,12 +127,12 @@ def _class_of_every_code_point() -> NDArray[np.uint8]:
 @cache
 def tables() -> Tables:
     """Build the tables once per process (some hundredths of a second)."""
-    classes = _class_of_every_code_point().reshape(-1, 256)
-    numbers: dict[bytes, int] = {}  # equal pages are stored once, in order of appearance
-    pages = [numbers.setdefault(page.tobytes(), len(numbers)) for page in classes]
+    classes = _class_of_every_code_point().reshape(PAGES, 256)
+    begins: dict[bytes, int] = {}
+    pages = [begins.setdefault(page.tobytes(), 256 * len(begins)) for page in classes]
+    kinds = np.frombuffer(b"".join(begins), dtype=np.uint8)
+    names = [f"<{name}" for name in INLINE_TAGS] + [f"\\{name}" for name in REFERENCE_COMMANDS]
     return Tables(
-        np.array(pages, dtype=np.uint16),
-        np.frombuffer(b"".join(numbers), dtype=np.uint8),
-        _hashes(INLINE_TAGS),
-        _hashes(REFERENCE_COMMANDS),
+        np.concatenate([kinds, pages]).astype(np.uint16),
+        np.array(sorted(name_hash(name.encode()) for name in names), dtype=np.uint64),
     )

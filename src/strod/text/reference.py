@@ -78,19 +78,13 @@ _MATH = regex.compile(
 _CLOSERS = regex.compile(r"[)\]}\"']*")
 
 
-def _kinds(text: str) -> list[int]:
-    table = tables()
-    points = [ord(character) for character in text]
-    return [int(table.classes[int(table.pages[c >> 8]) * 256 + (c & 255)]) for c in points]
-
-
 class _Scanner:
     """One reading of one text."""
 
     def __init__(self, text: str, *, numbers: bool) -> None:
         self.text = text
         self.numbers = numbers
-        self.kinds = _kinds(text)
+        self.kinds = [tables().kind(character) for character in text]
         self.entries: list[tuple[int, str | int]] = []
         self.breaks: list[int] = []  # met since the last word
         self.word = (-1, -1, 0)  # start, end and length of the last run of word characters

@@ -29,6 +29,7 @@ from strod.text.characters import (
     LETTER,
     LOWER,
     MARK,
+    PAGES,
     SENTENCE,
     SPACE,
     STOP,
@@ -49,11 +50,12 @@ LONGEST_MATH = 300  # characters between two dollar signs
 JUNK_CHUNK = 30  # characters without a space from which a chunk may be encoded data
 JUNK_PIECE = 3  # mean letters per piece below which it is
 
-_NEWLINE, _BLANK = ord("\n"), ord(" ")
-_HASH, _DOLLAR, _AND, _TICK, _DOT, _SLASH = map(ord, "#$&'./")
+_NEWLINE, _BLANK, _SMALL_W = map(ord, "\n w")
+_HASH, _DOLLAR, _AND, _DOT, _SLASH = map(ord, "#$&./")
 _COLON, _SEMICOLON, _LESS, _EQUAL, _MORE, _AT = map(ord, ":;<=>@")
 _OPEN, _BACKSLASH, _CLOSE, _BRACE, _UNBRACE = map(np.uint8, b"[\\]{}")
 _CASE, _NO_CASE = np.uint8(0), np.uint8(32)
+_TAG = np.uint8(ord("<"))
 _FNV, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(32)
 
 # What an ASCII character may be part of.
@@ -61,6 +63,7 @@ _WHITE, _UPPER, _SMALL, _DECIMAL, _PRINTABLE, _LOCAL, _HOST, _TRAIL, _CLOSER, _A
     np.uint16(1 << bit)
     for bit in range(11)  # typed, or each value would compile its own helper
 )
+_MORE_WORD = np.uint16(1 << 11)
 _ALPHA = _UPPER | _SMALL
 _ALNUM = _ALPHA | _DECIMAL
 
@@ -79,6 +82,7 @@ def _flags() -> NDArray[np.uint16]:
         _CLOSER: ")]}\"'",  # may stand between a full stop and the space after it
         _ACCENT: "\"'`^~=.",
         _NAME: alphanumeric + ":._-",  # of a tag
+        _MORE_WORD: "'\\{",  # may carry on a word: apostrophes and LaTeX accents
     }
     table = np.zeros(256, dtype=np.uint16)
     for flag, characters in members.items():
@@ -90,16 +94,17 @@ _FLAGS = _flags()
 
 
 @helper
-def _character(text, p, tables):
+def _character(text, p, kinds):
     """Class and width in bytes of the character at `p`."""
     byte = np.int64(text[p])
     if byte < 0x80:
-        return np.int64(tables.classes[byte]), 1
+        return np.int64(kinds[byte]), 1
     width = 2 + (byte >= 0xE0) + (byte >= 0xF0)
     code = byte & (0x7F >> width)
     for i in range(1, width):
         code = code << 6 | (text[p + i] & 0x3F)
-    return np.int64(tables.classes[np.int64(tables.pages[code >> 8]) * 256 + (code & 255)]), width
+    page = np.int64(kinds[kinds.size - PAGES + (code >> 8)])
+    return np.int64(kinds[page + (code & 255)]), width
 
 
 @helper
@@ -131,15 +136,15 @@ def _accent_end(text, p, end):
 
 
 @helper
-def _word_end(text, p, end, tables):
+def _word_end(text, p, end, kinds):
     """End of the run of word characters at `p`, its length, first and last class."""
     q, size, first, last = p, 0, -1, -1
     while q < end:
-        kind, width = _character(text, q, tables)
+        kind, width = _character(text, q, kinds)
         if kind == APOSTROPHE:
             if not (last == LOWER or last == LETTER or last == MARK) or q + width >= end:
                 break
-            following = _character(text, q + width, tables)[0]
+            following = _character(text, q + width, kinds)[0]
             if not (following == LOWER or following == LETTER):
                 break
         elif text[q] == _BACKSLASH or text[q] == _BRACE:
@@ -201,9 +206,9 @@ def _group_end(text, p, end, opening, closing):
 
 
 @helper
-def _known(text, p, end, names, case):
-    """Whether the name at `p`, with the bits of `case` set, is one of `names`."""
-    value = _FNV
+def _known(text, p, end, names, sign, case):
+    """Whether `sign` and the name at `p`, with the bits of `case` set, are one of `names`."""
+    value = (_FNV ^ np.uint64(sign)) * _PRIME
     for i in range(p, end):
         value = (value ^ np.uint64(text[i] | case)) * _PRIME
     for name in names:
@@ -213,7 +218,7 @@ def _known(text, p, end, names, case):
 
 
 @helper
-def _markup(text, p, end, tables):
+def _markup(text, p, end, names):
     """Marker and end of the tag, comment or declaration at the `<` at `p`."""
     q = p + 1
     closing = q < end and text[q] == _SLASH
@@ -240,18 +245,18 @@ def _markup(text, p, end, tables):
     for i in range(name, name_end):
         if text[i] == _COLON:
             name = i + 1
-    if _known(text, name, name_end, tables.inline_tags, _NO_CASE):
+    if _known(text, name, name_end, names, _TAG, _NO_CASE):
         return NOTHING, q + 1
     return SENTENCE, q + 1
 
 
 @helper
-def _command(text, p, end, tables):
+def _command(text, p, end, names):
     r"""Marker and end of what the backslash at `p` begins: \alpha, \cite{key}, \, or itself."""
     q = _run_end(text, p + 1, end, _ALPHA)
     if q == p + 1:
         return NOTHING, q + (q < end and (_FLAGS[text[q]] & _PRINTABLE) != 0)
-    if _known(text, p + 1, q, tables.reference_commands, _CASE):
+    if _known(text, p + 1, q, names, _BACKSLASH, _CASE):
         q = _group_end(text, q, end, _OPEN, _CLOSE)
         q = _group_end(text, q, end, _BRACE, _UNBRACE)
     return HOLE, q
@@ -283,12 +288,12 @@ def _math(text, p, end):
 
 
 @helper
-def _dot(text, p, end, tables):
+def _dot(text, p, end, kinds):
     """Marker of the full stop at `p`."""
     q = _run_end(text, p + 1, end, _CLOSER)
     spaced = q >= end
     while q < end:
-        kind, width = _character(text, q, tables)
+        kind, width = _character(text, q, kinds)
         if kind != SPACE:
             return SENTENCE if spaced and kind != LOWER else CLAUSE
         spaced = True
@@ -297,19 +302,19 @@ def _dot(text, p, end, tables):
 
 
 @helper
-def _separator(text, p, end, tables, word_end, size):
+def _separator(text, p, end, kinds, names, word_end, size):
     """Marker and end of whatever stands at `p` that is neither word nor space."""
     byte = text[p]
-    kind, width = _character(text, p, tables)
+    kind, width = _character(text, p, kinds)
     marker, q = CLAUSE, p + width
     if byte == _DOT:
         if word_end == p and size == 1:  # an initial or an abbreviation: E. coli, e.g.
             return NOTHING, q
-        return _dot(text, p, end, tables), q
+        return _dot(text, p, end, kinds), q
     if byte == _LESS:
-        return _markup(text, p, end, tables)
+        return _markup(text, p, end, names)
     if byte == _BACKSLASH:
-        return _command(text, p, end, tables)
+        return _command(text, p, end, names)
     if byte == _DOLLAR:
         return _math(text, p, end)
     if byte == _AND:
@@ -321,7 +326,7 @@ def _separator(text, p, end, tables, word_end, size):
     elif kind == APOSTROPHE or kind == JOIN or kind == MARK:
         marker = NOTHING
     elif kind == HYPHEN and word_end == p and q < end:
-        following = _character(text, q, tables)[0]
+        following = _character(text, q, kinds)[0]
         if LETTER <= following <= DIGIT:
             marker = NOTHING
     return marker, q
@@ -362,101 +367,28 @@ def _chunk_end(text, p, end):
 
 
 @helper
-def _scan_document(text, begin, end, tables, numbers, starts, lengths, hashes, first):
-    n = first
-    pending = np.int64(NOTHING)
-    word_start = word_end = np.int64(-1)
-    size = np.int64(0)  # of the last run of word characters, 0 for a number
-    chunk = begin  # where the chunk begins that is not yet looked at
-    classes = tables.classes
-    p = begin
+def _white_end(text, p, end, kinds):
+    """End of the white space at `p`, and SENTENCE if there is an empty line in it."""
+    newlines = 0
     while p < end:
-        byte = text[p]
-        if byte == _BLANK:
-            p += 1
-            chunk = p
-            continue
-        kind, width = np.int64(classes[byte]), 1
-        if byte >= 0x80:
-            kind, width = _character(text, p, tables)
-        if kind == SPACE:
-            newlines = 0
-            while kind == SPACE:
-                newlines += text[p] == _NEWLINE
-                p += width
-                if p >= end:
-                    break
-                kind, width = _character(text, p, tables)
-            if newlines > 1:
-                pending = np.int64(SENTENCE)
-            chunk = p
-            continue
-        q = p
-        if chunk == p:
-            q = _chunk_end(text, p, end)
-        if q > p:
-            pending = max(pending, HOLE)
-        elif LETTER <= kind <= DIGIT or (
-            (byte == _BACKSLASH or byte == _BRACE) and _accent_end(text, p, end) > p
-        ):
-            value = _FNV
-            while q < end and text[q] < 0x80 and LETTER <= classes[text[q]] <= DIGIT:
-                value = (value ^ np.uint64(text[q])) * _PRIME
-                q += 1
-            size, last = q - p, 0
-            if q > p:
-                last = np.int64(classes[text[q - 1]])
-            if q == p or (
-                q < end
-                and (
-                    text[q] >= 0x80
-                    or text[q] == _TICK
-                    or text[q] == _BACKSLASH
-                    or text[q] == _BRACE
-                )
-            ):
-                q, size, kind, last = _word_end(text, p, end, tables)
-                value = _hash(text, p, q)
-            number = kind == DIGIT and not (size == 2 and (last == LOWER or last == LETTER))
-            dropped = size > LONGEST_WORD or (number and not numbers)
-            size = 0 if number else size
-            word_start, word_end = p, q
-            if (
-                q - p == 3
-                and q + 1 < end
-                and text[q] == _DOT
-                and _FLAGS[text[q + 1]] & _ALNUM
-                and text[p] | 32 == text[p + 1] | 32 == text[p + 2] | 32 == 119  # www
-            ):
-                pending, q = max(pending, HOLE), _address_end(text, q, end)
-            elif dropped:
-                pending = max(pending, HOLE)
-            else:
-                if pending > NOTHING and n > first:
-                    starts[n], lengths[n] = p, pending
-                    n += 1
-                pending = np.int64(NOTHING)
-                starts[n], lengths[n] = p, q - p
-                hashes[n] = value ^ (value >> _HALF)
-                n += 1
-        else:
-            start = np.int64(-1)
-            if (byte == _COLON or byte == _AT) and word_end == p:
-                start, q = _address(text, p, begin, end, word_start)
-            if start >= 0:  # take back the words that turn out to be part of the address
-                pending = max(pending, HOLE)
-                while n > first and starts[n - 1] >= start:
-                    n -= 1
-                    pending = max(pending, lengths[n]) if lengths[n] < 0 else pending
-            else:
-                marker, q = _separator(text, p, end, tables, word_end, size)
-                pending = max(pending, marker)
-        p = q
-    return n
+        kind, width = _character(text, p, kinds)
+        if kind != SPACE:
+            break
+        newlines += text[p] == _NEWLINE
+        p += width
+    return p, (SENTENCE if newlines > 1 else NOTHING)
+
+
+@helper
+def _is_www(text, p, q, end):
+    """Whether the word from `p` to `q` is the www of an address."""
+    if q - p != 3 or q + 1 >= end or text[q] != _DOT or not _FLAGS[text[q + 1]] & _ALNUM:
+        return False
+    return text[p] | 32 == text[p + 1] | 32 == text[p + 2] | 32 == _SMALL_W
 
 
 @kernel
-def scan(text, bounds, tables, numbers, starts, lengths, hashes, stops):
+def scan(text, bounds, kinds, names, numbers, starts, lengths, hashes, stops):
     """Find the words of documents that lie one after another in `text`.
 
     Parameters
@@ -465,8 +397,8 @@ def scan(text, bounds, tables, numbers, starts, lengths, hashes, stops):
         Valid UTF-8.
     bounds : int64 array
         Document `d` is `text[bounds[d]:bounds[d + 1]]`.
-    tables : Tables
-        Character classes.
+    kinds, names : arrays
+        Of `strod.text.characters.Tables`.
     numbers : bool
         Whether numbers count as words.
     starts, lengths : int32 arrays
@@ -481,11 +413,74 @@ def scan(text, bounds, tables, numbers, starts, lengths, hashes, stops):
     int
         The number of entries.
     """
-    n = np.int64(0)
+    n = 0
     for d in range(stops.size):
-        n = _scan_document(
-            text, bounds[d], bounds[d + 1], tables, numbers, starts, lengths, hashes, n
-        )
+        first, p, end = n, bounds[d], bounds[d + 1]
+        pending = np.int64(NOTHING)
+        word_start = word_end = np.int64(-1)
+        size = np.int64(0)  # of the last run of word characters, 0 for a number
+        chunk = p  # where the chunk begins that is not yet looked at
+        while p < end:
+            byte = text[p]
+            if byte == _BLANK:
+                p += 1
+                chunk = p
+                continue
+            kind = np.int64(kinds[byte])
+            if byte >= 0x80:
+                kind = _character(text, p, kinds)[0]
+            if kind == SPACE:
+                p, marker = _white_end(text, p, end, kinds)
+                pending = max(pending, marker)
+                chunk = p
+                continue
+            q = p
+            if chunk == p:
+                q = _chunk_end(text, p, end)
+            if q > p:
+                pending = max(pending, HOLE)
+            elif LETTER <= kind <= DIGIT or (
+                (byte == _BACKSLASH or byte == _BRACE) and _accent_end(text, p, end) > p
+            ):
+                value = _FNV
+                while q < end and text[q] < 0x80 and LETTER <= kinds[text[q]] <= DIGIT:
+                    value = (value ^ np.uint64(text[q])) * _PRIME
+                    q += 1
+                size, last = q - p, 0
+                if q > p:
+                    last = np.int64(kinds[text[q - 1]])
+                if q == p or (q < end and (text[q] >= 0x80 or _FLAGS[text[q]] & _MORE_WORD)):
+                    q, size, kind, last = _word_end(text, p, end, kinds)
+                    value = _hash(text, p, q)
+                number = kind == DIGIT and not (size == 2 and (last == LOWER or last == LETTER))
+                dropped = size > LONGEST_WORD or (number and not numbers)
+                size = 0 if number else size
+                word_start, word_end = p, q
+                if _is_www(text, p, q, end):
+                    pending, q = max(pending, HOLE), _address_end(text, q, end)
+                elif dropped:
+                    pending = max(pending, HOLE)
+                else:
+                    if pending > NOTHING and n > first:
+                        starts[n], lengths[n] = p, pending
+                        n += 1
+                    pending = np.int64(NOTHING)
+                    starts[n], lengths[n] = p, q - p
+                    hashes[n] = value ^ (value >> _HALF)
+                    n += 1
+            else:
+                start = np.int64(-1)
+                if (byte == _COLON or byte == _AT) and word_end == p:
+                    start, q = _address(text, p, bounds[d], end, word_start)
+                if start >= 0:  # take back the words that turn out to be part of the address
+                    pending = max(pending, HOLE)
+                    while n > first and starts[n - 1] >= start:
+                        n -= 1
+                        pending = max(pending, lengths[n]) if lengths[n] < 0 else pending
+                else:
+                    marker, q = _separator(text, p, end, kinds, names, word_end, size)
+                    pending = max(pending, marker)
+            p = q
         stops[d] = n
     return n
 
