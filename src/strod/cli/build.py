@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "describe_build"]
 
+UNSPACED = 0.1  # share of tokens from which a hint is worth its line
+
 
 def build(
     sources: list[str] = typer.Argument(
@@ -131,6 +133,8 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     for name, wrong in report["metadata_misfits"].items():
         if wrong:
             console.print(f"{number(wrong)} values of {name} are not of type {about['meta'][name]}")
+    if report["unspaced_share"] > UNSPACED:
+        console.print("much of the text has no spaces between words: try --tokenizer bigrams")
     if report["background_words"]:
         console.print("background words: " + ", ".join(report["background_words"][:12]))
     console.print(

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from strod.corpus.duplicates import repeated
 from strod.corpus.ingest import ingest
 from strod.corpus.intake import Account
-from strod.corpus.lexicon import Lexicon, build_lexicon
+from strod.corpus.lexicon import Lexicon, build_lexicon, unspaced_share
 from strod.corpus.metadata import field_type
 from strod.corpus.segment import Segment, write_segment
 from strod.corpus.spill import SpillReader
@@ -58,6 +58,7 @@ def build_corpus(
     out, duplicates = _rejected(spill, options, account)
     lexicon = build_lexicon(spill, spilled, ingested.epochs, out, options)
     _check_vocabulary(lexicon, account)
+    unspaced = unspaced_share(spilled, ingested.epochs) if options.tokenizer == "words" else 0.0
     types = [
         (name, field_type(kinds) if kind == "auto" else kind)
         for (name, kind), kinds in zip(options.meta_types, ingested.kinds, strict=True)
@@ -66,7 +67,9 @@ def build_corpus(
     segment = write_segment(segment_folder, spill, out, lexicon, types, options.threads, progress)
     pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
     shutil.rmtree(spilled)
-    return _described(root, options, lexicon, segment, types, account, duplicates)
+    described = _described(root, options, lexicon, segment, types, account, duplicates)
+    described.report["unspaced_share"] = round(unspaced, 4)
+    return described
 
 
 def _rejected(

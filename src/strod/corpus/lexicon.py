@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from strod.corpus.spill import SpillReader
     from strod.options import CorpusOptions
 
-__all__ = ["Lexicon", "build_lexicon"]
+__all__ = ["Lexicon", "build_lexicon", "unspaced_share"]
 
+# Han, kana and the scripts of mainland South-East Asia, in the syntax of RE2.
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 PARTS = 16  # slices in which several epochs are joined
 
 
@@ -199,6 +201,17 @@ def _number_file(folder: Path, epoch: int, table: pa.Table) -> NDArray[np.int32]
     np.save(path, np.concatenate([numbers, MARKERS]))
     mapped: NDArray[np.int32] = np.load(path, mmap_mode="r")
     return mapped
+
+
+def unspaced_share(folder: Path, epochs: int) -> float:
+    """Share of the tokens that are in a script written without spaces."""
+    found = total = 0
+    for epoch in range(epochs):
+        forms = _read(folder, "forms", epoch)
+        counts = forms["count"].to_numpy()
+        total += counts.sum()
+        found += counts[pc.match_substring_regex(forms["form"], _UNSPACED).to_numpy()].sum()
+    return float(found / total) if total else 0.0
 
 
 def build_lexicon(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,8 +112,27 @@ def _cast(value: Any, name: str) -> Any:
     return _date(value) if name == "date" else _text(value)
 
 
+def _plain_column(values: list[Any], name: str) -> pa.Array | None:
+    """The column if all values are as the type has them; None if one needs a closer look."""
+    try:
+        if name == "date":
+            return pa.array(values, type=pa.string()).cast(pa.date32())
+        array = pa.array(values, type=_ARROW[name])
+    except pa.ArrowException:
+        return None
+    if name == "category":
+        return array if not pc.any(pc.equal(array, "")).as_py() else None
+    if name == "number":
+        return array if pc.all(pc.is_finite(array)).as_py() is not False else None
+    flat = array.flatten()
+    return array if not flat.null_count and not pc.any(pc.equal(flat, "")).as_py() else None
+
+
 def column(values: list[Any], name: str) -> tuple[pa.Array, int]:
     """An Arrow column of the type `name`, and how many values do not fit it."""
+    plain = _plain_column(values, name)
+    if plain is not None:
+        return plain, 0
     cast = [_cast(value, name) for value in values]
     misfits = sum(c is None and kind(v) != NULL for c, v in zip(cast, values, strict=True))
     return pa.array(cast, type=_ARROW[name]), misfits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import json
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ArrayWriter", "publish_folder", "write_json"]
 
 _HEADER = 128  # bytes, as numpy writes for one-dimensional arrays
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 class ArrayWriter:
@@ -70,26 +72,36 @@ def _sync_tree(folder: Path) -> None:
         _sync(Path(root))
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold `path`, a file beside the folder that is written; the system frees it on a kill."""
-    try:
+def _take(path: Path) -> int:
+    """Lock the file `path`; the system frees it when the process ends, however it ends."""
+    while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise UsageError(f"{path.parent}: cannot be written: {error.strerror}") from error
-    try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
         except BlockingIOError:
-            holder = os.read(descriptor, 32).decode(errors="replace").strip() or "another process"
+            holder = os.read(descriptor, 32).decode(errors="replace").strip() or "another"
+            os.close(descriptor)
             raise BusyError(
                 f"{path.parent}: process {holder} is building the same workspace; wait for it"
             ) from None
+        os.close(descriptor)  # whoever held it removed the file in the meantime
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold `path`, a file beside the folder that is written."""
+    try:
+        descriptor = _take(path)
+    except OSError as error:
+        raise UsageError(f"{path.parent}: cannot be written: {error.strerror}") from error
+    try:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
-        path.unlink(missing_ok=True)
     finally:
+        path.unlink(missing_ok=True)
         os.close(descriptor)
 
 
@@ -101,14 +113,14 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     block fails nothing is left behind, and an old `target` stays as it was.
     """
     target = Path(os.path.abspath(target))  # noqa: PTH100 - keep links as the user wrote them
-    if target.exists() and not overwrite:
-        raise UsageError(f"{target}: exists already; give another name or --overwrite")
-    if overwrite and target.exists() and not (target / "manifest.json").is_file():
-        raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent}: no such folder; make it first")
     building = target.parent / f".{target.name}.building"
     with _locked(target.parent / f".{target.name}.lock"):
+        if os.path.lexists(target) and not overwrite:
+            raise UsageError(f"{target}: exists already; give another name or --overwrite")
+        if os.path.lexists(target) and not (target / "manifest.json").is_file():
+            raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
         shutil.rmtree(building, ignore_errors=True)
         try:
             building.mkdir()
@@ -121,14 +133,28 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             shutil.rmtree(building, ignore_errors=True)
 
 
+def _exchange(one: Path, other: Path) -> None:
+    """Swap two folders in one step, so that neither name is ever without one."""
+    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if swap is None:  # not Linux: as close as plain renames get
+        aside = one.with_name(f"{one.name}.old")
+        other.rename(aside)
+        one.rename(other)
+        aside.rename(one)
+    elif swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(other))
+
+
 def _put_in_place(building: Path, target: Path) -> None:
-    old = target.parent / f".{target.name}.old"
-    shutil.rmtree(old, ignore_errors=True)
-    if target.exists():
-        target.rename(old)
-    building.rename(target)
-    _sync(target.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    """Rename `building` to `target`; the old `target`, if any, takes its place."""
+    move = _exchange if target.exists() else Path.rename
+    move(building, target)
+    try:
+        _sync(target.parent)
+    except OSError:  # not certain to stay, so it is taken back
+        move(target, building)
+        raise
 
 
 def _explained(error: OSError, folder: Path) -> StrodError:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["background", "least_documents", "model_columns"]
 
 FREQUENT = 0.03  # share of documents from which a word may be background
+ENOUGH = 100  # documents, fewer say nothing
 EVEN = 0.15  # residual idf, in bits, up to which a word counts as evenly spread
 
 
@@ -61,8 +62,10 @@ def background(
     total would fill at random. The gap is the residual idf of Church and Gale (1995),
     log2 of (1 - exp(-total / documents)) over (frequency / documents).
     """
-    share = frequencies / max(documents, 1)
-    expected = -np.expm1(-totals / max(documents, 1))
+    if documents < ENOUGH:
+        return np.empty(0, dtype=np.int64)
+    share = frequencies / documents
+    expected = -np.expm1(-totals / documents)
     frequent = np.flatnonzero(share >= FREQUENT)
     gap = np.log2(expected[frequent] / share[frequent])
     even = frequent[gap <= EVEN]
