@@ -114,6 +114,8 @@ def _cast(value: Any, name: str) -> Any:
 
 def _plain_column(values: list[Any], name: str) -> pa.Array | None:
     """The column if all values are as the type has them; None if one needs a closer look."""
+    if name == "number" and bool in map(type, values):  # to Arrow a truth value is a number
+        return None
     try:
         if name == "date":
             return pa.array(values, type=pa.string()).cast(pa.date32())
