@@ -9,7 +9,7 @@ import typer
 
 from strod.cli.build import run
 from strod.cli.console import TerminalProgress
-from strod.cli.show import describe_corpus
+from strod.cli.show import print_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def demo(
     options = {"meta": ["package:category", "module:category"]}
     run([records], out, options, workers, overwrite=True, quiet=quiet)
     if not quiet:
-        describe_corpus(Workspace(out).corpus)
+        print_words(Workspace(out).corpus)
 
 
 def _records(progress: TerminalProgress) -> Iterator[dict[str, str]]:

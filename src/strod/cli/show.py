@@ -58,8 +58,15 @@ def describe_corpus(corpus: Corpus, words: int = 30) -> None:
         f"{number(corpus.documents)} documents, {number(corpus.tokens)} words, "
         f"vocabulary {number(len(corpus.vocabulary))}"
     )
-    for name, kind in corpus.meta.items():
-        console.print(f"{name}: {kind}")
+    if corpus.meta:
+        fields = (f"{name} ({kind})" for name, kind in corpus.meta.items())
+        console.print("metadata: " + ", ".join(fields))
+    print_words(corpus, words)
+
+
+def print_words(corpus: Corpus, words: int = 30) -> None:
+    """The most frequent words of the model."""
+    console = output()
     frequent = corpus.vocabulary.sort_by([("documents", "descending"), ("word", "ascending")])
     shown = frequent["surface"].slice(0, words).to_pylist()
     if shown:
