@@ -100,7 +100,8 @@ def main() -> None:
         print(f"{arguments.file.name}: {size:.0f} MB, {arguments.workers} workers")
         print(f"wc -w                  {wc:6.2f} s")
         print(f"strod, corpus stage    {seconds:6.2f} s   {seconds / wc:.1f} x wc (limit 6)")
-        print(f"CountVectorizer        {vectorizer:6.2f} s   {vectorizer / seconds:.1f} x strod (at least 2.5)")
+        ratio = vectorizer / seconds
+        print(f"CountVectorizer        {vectorizer:6.2f} s   {ratio:.1f} x strod (at least 2.5)")
         print(f"peak memory            {memory / 1e6:6.0f} MB  (limit 600)")
         if arguments.repeat:
             many = _repeated(path, arguments.repeat, folder)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from strod.errors import UsageError
+from strod.text.fold import fold
 from strod.text.records import Fields
 from strod.text.sources import FORMATS
+from strod.text.stopwords import stopwords
 
 __all__ = ["CorpusOptions", "Tokenizer", "memory_size"]
 
@@ -109,7 +111,7 @@ class CorpusOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        _check(bool(self.text_field), "--text-field needs a name")
+        _check(bool(self.text_field) and all(self.text_field), "--text-field needs a name")
         _check(self.format in FORMATS, f"--format must be one of {', '.join(FORMATS)}")
         _check(self.min_df is None or self.min_df >= 1, "--min-df must be at least 1")
         _check(0 < self.max_df <= 1, "--max-df is a share of the documents: above 0, at most 1")
@@ -133,6 +135,12 @@ class CorpusOptions:
         """Name and type of each metadata field."""
         pairs = [entry.rpartition(":") for entry in self.meta]
         return [(name, kind) if colon else (kind, "auto") for name, colon, kind in pairs]
+
+    @property
+    def stop(self) -> frozenset[str]:
+        """Stop words of the language and of the user, folded as words are."""
+        own = frozenset(fold(word, self.language) for word in self.stopwords)
+        return stopwords(self.language) | own
 
     @property
     def fields(self) -> Fields:

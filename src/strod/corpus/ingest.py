@@ -65,7 +65,6 @@ class _Tokenized:
     tokens: NDArray[np.int32]
     arena: NDArray[np.uint8]
     offsets: NDArray[np.int64]
-    counts: NDArray[np.int64]
     kinds: list[set[str]]
 
 
@@ -105,12 +104,11 @@ class _BatchTokenizer:
         table.clear()
         tokens = np.empty(lengths.size, dtype=np.int32)
         table.intern(words, starts, lengths, tokens, hashes)
-        counts = np.bincount(tokens + MARKERS.size, minlength=table.size + MARKERS.size)
         rows = _rows(batch, _slices(text, bounds), np.diff(stops, prepend=0))
         metas = self._metas(batch, rows)
         return _Tokenized(
             rows, text, sizes, b"".join(batch.ids), b"".join(metas), tokens,
-            table.arena.copy(), table.offsets.copy(), counts[MARKERS.size :], self._kinds(batch),
+            table.arena.copy(), table.offsets.copy(), self._kinds(batch),
         )  # fmt: skip
 
     def _spans(self, text: bytes, bounds: NDArray[np.int64]) -> Any:
@@ -220,7 +218,7 @@ class _Numbering:
             self.close()
             self._words.clear()
             self.epoch += 1
-        numbers = self._words.add(batch.arena, batch.offsets, batch.counts)
+        numbers = self._words.add(batch.arena, batch.offsets)
         batch.rows["epoch"] = self.epoch
         for seen, new in zip(self.kinds, batch.kinds, strict=True):
             seen.update(new)

@@ -16,7 +16,6 @@ from strod.corpus.ingest import MARKERS
 from strod.kernels import kernel
 from strod.text.characters import HOLE
 from strod.text.scan import hash_spans
-from strod.text.stopwords import stopwords
 from strod.text.vocabulary import least_documents, model_columns
 
 if TYPE_CHECKING:
@@ -62,16 +61,17 @@ class Lexicon:
 
 
 @kernel
-def _count(tokens, sizes, out, base, last, documents, occurrences):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _count(tokens, sizes, out, base, word_of, uses, last, documents):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     """Add to the document frequency and the total of each word."""
     place = 0
     for d in range(sizes.size):
         end = place + sizes[d]
         if not out[d]:
             for i in range(place, end):
-                word = tokens[i]
-                if word >= 0:
-                    occurrences[word] += 1
+                form = tokens[i]
+                if form >= 0:
+                    uses[form] += 1
+                    word = word_of[form]
                     if last[word] != base + d:
                         last[word] = base + d
                         documents[word] += 1
@@ -86,14 +86,16 @@ def _read(folder: Path, name: str, epoch: int) -> pa.Table:
 def _count_words(spill: SpillReader, folder: Path, out: NDArray[np.bool_]) -> None:
     """Document frequency and total of each word, in files of their own for each epoch."""
     current = -1
-    last = documents = occurrences = np.empty(0, dtype=np.int64)
+    word_of = last = documents = uses = np.empty(0, dtype=np.int64)
     for block in spill:
         lengths = np.ascontiguousarray(block.rows["tokens"])
         for epoch in np.unique(block.rows["epoch"]):
             if epoch != current:
-                _save_counts(folder, current, documents, occurrences)
+                _save_counts(folder, current, documents, uses)
                 size = len(_read(folder, "words", epoch))
-                documents, occurrences = np.zeros((2, size), dtype=np.int64)
+                word_of = _read(folder, "forms", epoch)["word"].to_numpy()
+                documents = np.zeros(size, dtype=np.int64)
+                uses = np.zeros(word_of.size, dtype=np.int64)
                 last = np.full(size, -1, dtype=np.int64)
                 current = epoch
             chosen = np.flatnonzero(block.rows["epoch"] == epoch)  # epochs are consecutive
@@ -102,20 +104,24 @@ def _count_words(spill: SpillReader, folder: Path, out: NDArray[np.bool_]) -> No
             tokens = spill.tokens(offset, int(lengths[first:end].sum()))
             row = block.first + first
             gone = out[row : block.first + end]
-            _count(tokens, lengths[first:end], gone, row, last, documents, occurrences)
-    _save_counts(folder, current, documents, occurrences)
+            _count(tokens, lengths[first:end], gone, row, word_of, uses, last, documents)
+    _save_counts(folder, current, documents, uses)
 
 
 def _save_counts(
-    folder: Path, epoch: int, documents: NDArray[np.int64], occurrences: NDArray[np.int64]
+    folder: Path, epoch: int, documents: NDArray[np.int64], uses: NDArray[np.int64]
 ) -> None:
     if epoch >= 0:
-        np.save(folder / f"counts-{epoch}.npy", np.stack([documents, occurrences]))
+        np.save(folder / f"documents-{epoch}.npy", documents)
+        np.save(folder / f"uses-{epoch}.npy", uses)
 
 
 def _counted(folder: Path, epoch: int) -> pa.Table:
     """Words of an epoch with their counts."""
-    documents, occurrences = np.load(folder / f"counts-{epoch}.npy")
+    documents = np.load(folder / f"documents-{epoch}.npy")
+    word_of = _read(folder, "forms", epoch)["word"].to_numpy()
+    occurrences = np.zeros(documents.size, dtype=np.int64)
+    np.add.at(occurrences, word_of, np.load(folder / f"uses-{epoch}.npy"))
     table = _read(folder, "words", epoch).append_column("documents", pa.array(documents))
     return table.append_column("occurrences", pa.array(occurrences))
 
@@ -180,7 +186,7 @@ def _merge(folder: Path, epochs: int, least: int, stop: pa.Array) -> pa.Table:
         words, forms, masks = [], [], []
         for epoch in range(epochs):
             table = _counted(folder, epoch)
-            masks.append(_slice_of(table["word"].chunk(0), parts, part))
+            masks.append(_slice_of(table["word"].combine_chunks(), parts, part))
             words.append(table.filter(pa.array(masks[-1])))
         kept = _join(words, least, stop)
         for epoch, mask in enumerate(masks):
@@ -188,8 +194,9 @@ def _merge(folder: Path, epochs: int, least: int, stop: pa.Array) -> pa.Table:
             number[mask] = _numbered(words[epoch]["word"], kept["word"], -1)
             table = _read(folder, "forms", epoch)
             word = number[table["word"].to_numpy()]
-            table = table.set_column(1, "word", pa.array(word))
-            forms.append(table.filter(pa.array(word >= 0)))
+            uses = np.load(folder / f"uses-{epoch}.npy")  # in the documents that are kept
+            table = table.set_column(1, "word", pa.array(word)).append_column("count", [uses])
+            forms.append(table.filter(pa.array((word >= 0) & (uses > 0))))
         found.append(kept.append_column("surface", _commonest_forms(forms, kept)))
     return pa.concat_tables(found).sort_by("word")
 
@@ -197,6 +204,7 @@ def _merge(folder: Path, epochs: int, least: int, stop: pa.Array) -> pa.Table:
 def _number_file(folder: Path, epoch: int, table: pa.Table) -> NDArray[np.int32]:
     """Lexicon number of each provisional number, mapped from a file."""
     numbers = _numbered(_read(folder, "words", epoch)["word"], table["word"], HOLE)
+    numbers = numbers[_read(folder, "forms", epoch)["word"].to_numpy()]
     path = folder / f"numbers-{epoch}.npy"
     np.save(path, np.concatenate([numbers, MARKERS]))
     mapped: NDArray[np.int32] = np.load(path, mmap_mode="r")
@@ -207,10 +215,10 @@ def unspaced_share(folder: Path, epochs: int) -> float:
     """Share of the tokens that are in a script written without spaces."""
     found = total = 0
     for epoch in range(epochs):
-        forms = _read(folder, "forms", epoch)
-        counts = forms["count"].to_numpy()
-        total += counts.sum()
-        found += counts[pc.match_substring_regex(forms["form"], _UNSPACED).to_numpy()].sum()
+        forms = _read(folder, "forms", epoch)["form"]
+        uses = np.load(folder / f"uses-{epoch}.npy")
+        total += uses.sum()
+        found += uses[pc.match_substring_regex(forms, _UNSPACED).to_numpy()].sum()
     return float(found / total) if total else 0.0
 
 
@@ -224,16 +232,14 @@ def build_lexicon(
     """Count the words of all documents that are not `out`, prune, sort and number them."""
     documents = int(out.size - out.sum())
     least = options.min_df or least_documents(documents)
-    stop = pa.array(
-        sorted(stopwords(options.language) | set(options.stopwords)), type=pa.large_string()
-    )
+    stop = pa.array(sorted(options.stop), type=pa.large_string())
     _count_words(spill, folder, out)
     table = _merge(folder, epochs, least, stop)
     columns = model_columns(
         table["documents"].to_numpy(),
         table["stop"].to_numpy(zero_copy_only=False),
         least=least,
-        most=options.max_df * documents,
+        most=options.max_df * documents + 1e-6,  # 0.29 * 100 is below 29
         limit=options.max_vocabulary,
     )
     table = table.append_column("column", pa.array(columns))

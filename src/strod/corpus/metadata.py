@@ -41,6 +41,8 @@ _ARROW = {
 
 def kind(value: Any) -> str:  # noqa: PLR0911
     """What a single value looks like."""
+    if hasattr(value, "tolist"):  # of numpy
+        value = value.tolist()
     if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
         return NULL
     if isinstance(value, bool):
@@ -75,8 +77,26 @@ def field_type(kinds: Iterable[str]) -> str:
 
 
 def encode(values: tuple[Any, ...]) -> bytes:
-    """Values of one document as JSON."""
-    return orjson.dumps(values, default=str, option=orjson.OPT_NON_STR_KEYS)
+    """Values of one document as JSON; what JSON cannot hold becomes text."""
+    try:
+        return _dump(values)
+    except TypeError:
+        return _dump(tuple([_storable(value) for value in values]))
+
+
+def _dump(value: Any) -> bytes:
+    return orjson.dumps(
+        value, default=str, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+    )
+
+
+def _storable(value: Any) -> Any:
+    """Itself, or its text if it is too large, nested too deeply or no Unicode."""
+    try:
+        _dump(value)
+    except TypeError:
+        return str(value).encode(errors="replace").decode()
+    return value
 
 
 def decode(data: bytes) -> list[Any]:

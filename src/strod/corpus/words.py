@@ -1,4 +1,4 @@
-"""The words met so far: written forms, the words they fold to, and how often each came."""
+"""The words met so far: written forms, and the words they fold to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from strod.corpus.intern import StringTable, fold_ascii
 from strod.text.fold import fold, has_elisions, stemmer
-from strod.text.stopwords import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +23,10 @@ __all__ = ["WordTable", "string_array", "word_folder"]
 
 def word_folder(options: CorpusOptions) -> Callable[[str], str]:
     """Written form → word, stemmed if the options say so. Stop words are not stemmed."""
-    language = options.language
+    language, stop = options.language, options.stop  # an unknown language ends here
     if not options.stem:
         return lambda written: fold(written, language) or written
     stem = stemmer(language)
-    stop = stopwords(language) | set(options.stopwords)
 
     def folded(written: str) -> str:
         word = fold(written, language) or written
@@ -60,34 +58,26 @@ class WordTable:
         self.forms = StringTable()
         self.words = StringTable()
         self._word_of = np.empty(1 << 14, dtype=np.int32)
-        self._counts = np.zeros(1 << 14, dtype=np.int64)
 
     @property
     def nbytes(self) -> int:
         """Memory held."""
-        tables = self.forms.nbytes + self.words.nbytes
-        return tables + self._word_of.nbytes + self._counts.nbytes
+        return self.forms.nbytes + self.words.nbytes + self._word_of.nbytes
 
-    def add(
-        self, arena: NDArray[np.uint8], offsets: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
-        """Take in the distinct written forms of a batch; return the word of each."""
+    def add(self, arena: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Take in the distinct written forms of a batch; return the number of each."""
         before = self.forms.size
-        numbers = np.empty(counts.size, dtype=np.int32)
+        numbers = np.empty(offsets.size - 1, dtype=np.int32)
         starts, lengths = offsets[:-1].astype(np.int32), np.diff(offsets).astype(np.int32)
         self.forms.intern(arena, starts, lengths, numbers)
         self._make_room(self.forms.size)
         if self.forms.size > before:
             self._word_of[before : self.forms.size] = self._words_from(before)
-        self._counts[numbers] += counts  # the forms of a batch are distinct
-        return self._word_of[numbers]
+        return numbers
 
     def _make_room(self, size: int) -> None:
         if size > self._word_of.size:
-            more = max(size, 2 * self._word_of.size)
-            self._word_of = np.resize(self._word_of, more)
-            old, self._counts = self._counts, np.zeros(more, dtype=np.int64)
-            self._counts[: old.size] = old
+            self._word_of = np.resize(self._word_of, max(size, 2 * self._word_of.size))
 
     def _words_from(self, first: int) -> NDArray[np.int32]:
         """Fold the forms from `first` on and number their words."""
@@ -129,7 +119,6 @@ class WordTable:
             {
                 "form": string_array(self.forms.arena, self.forms.offsets),
                 "word": self._word_of[: self.forms.size],
-                "count": self._counts[: self.forms.size],
             }
         )
         for name, table in (("words", words), ("forms", forms)):
@@ -138,7 +127,7 @@ class WordTable:
                 writer.write_table(table)
 
     def clear(self) -> None:
-        """Forget everything, keep the memory."""
-        self.forms.clear()
-        self.words.clear()
-        self._counts[:] = 0
+        """Forget everything and free the memory, or the table would be full for ever."""
+        self.forms = StringTable()
+        self.words = StringTable()
+        self._word_of = np.empty(1 << 14, dtype=np.int32)

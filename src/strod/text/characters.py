@@ -115,7 +115,7 @@ def name_hash(name: bytes) -> int:
 
 def _class_of_every_code_point() -> NDArray[np.uint8]:
     # Planes 4 to 13 and the private planes hold no letter, digit or mark.
-    points = np.r_[0:0xD800, 0xE000:0x34000, 0xE0000:0xE0200].astype("<u4")
+    points = np.r_[0:0xD800, 0xE000:0x40000, 0xE0000:0xE0200].astype("<u4")
     every = points.tobytes().decode("utf-32-le")
     result = np.zeros(sys.maxunicode + 1, dtype=np.uint8)
     for kind, pattern in _PATTERNS.items():

@@ -51,7 +51,8 @@ def fold(word: str, language: str = "en") -> str:
     if language == "en":
         return word.removesuffix("'s")
     if language in _ELISIONS:
-        return _ELISIONS[language].sub("", word, count=1)
+        elided = _ELISIONS[language].match(word)
+        return word[elided.end() :] if elided else word
     return word
 
 

@@ -51,15 +51,11 @@ class _JsonReader:
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
         self._used = frozenset(fields.used)
+        self._last: list[tuple[str, Any]] = []
 
     def _pairs(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
-        record = dict(items)
-        if len(record) < len(items):
-            names = [name for name, _ in items]
-            for name in self._used:
-                if names.count(name) > 1:
-                    raise _DuplicateKeyError(name)
-        return record
+        self._last = items  # of the outermost object in the end
+        return dict(items)
 
     def _parse(self, line: bytes) -> Any:
         try:
@@ -70,7 +66,13 @@ class _JsonReader:
             # With as many keys in the line as in the record, none can be there twice.
             if not isinstance(record, dict) or line.count(b'":') == len(record):
                 return record
-        return json.loads(line.decode(), object_pairs_hook=self._pairs)
+        record = json.loads(line.decode(), object_pairs_hook=self._pairs)
+        if isinstance(record, dict) and len(record) < len(self._last):
+            names = [name for name, _ in self._last]
+            for name in self._used:
+                if names.count(name) > 1:
+                    raise _DuplicateKeyError(name)
+        return record
 
     def _rescued(self, line: bytes, reject: Reject) -> Document | Reject:
         """Blocks do not mind what is in the fields they pass over, so neither do lines."""

@@ -208,7 +208,10 @@ def _object_reader(source: Any) -> Reader:
 
 
 def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Item]:
-    table = pa.table(source)
+    try:
+        table = pa.table(source)
+    except (pa.ArrowException, TypeError):  # one column: a pandas series, an Arrow array
+        return _read_objects(pa.chunked_array(source).to_pylist(), fields, _)
     return formats.read_table(table.to_batches(max_chunksize=formats.PARQUET_ROWS), fields)
 
 

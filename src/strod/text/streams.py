@@ -160,7 +160,8 @@ def blocks(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
             first = chunk.find(b"\n") + 1
         if first < cut or held:
             yield b"".join([*held, chunk[first:cut]])
-        held, size = [chunk[cut:]], len(chunk) - cut
+        size = len(chunk) - cut
+        held = [chunk[cut:]] if size <= longest else []
     if size:
         yield b"".join(held) if size <= longest else None
 

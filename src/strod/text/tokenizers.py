@@ -78,7 +78,7 @@ def find_tokenizer(name: str) -> Callable[[str], Iterable[Sequence[str]]] | None
         raise UsageError(f"--tokenizer {name!r} is unknown: use {choices}")
     try:
         found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"--tokenizer {name!r} cannot be loaded: {error}") from error
     if not callable(found):
         raise UsageError(f"--tokenizer {name!r} is not a function")

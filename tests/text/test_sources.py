@@ -1,0 +1,282 @@
+"""What the user points at."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from strod.errors import InputError, UsageError
+from strod.text.records import Document, Fields
+from strod.text.sources import FORMATS, Part, resolve
+from tests.text.items import brief, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JSON = b'{"id": "a", "text": "one"}\n{"id": "b", "text": "two"}\n'
+CSV = b"id,text\na,one\nb,two\n"
+TSV = b"id\ttext\na\tone\nb\ttwo\n"
+LINES = b"one\ntwo\n"
+
+
+def nothing(_: int) -> None:
+    pass
+
+
+def read(*sources: Any, kind: str = "auto", fields: Fields | None = None) -> list[tuple[int, str]]:
+    parts = resolve(sources, kind)
+    return [item for part in parts for item in brief(part.read(fields or Fields(), nothing))]
+
+
+def texts(*sources: Any, kind: str = "auto") -> list[str]:
+    return [text for _, text in read(*sources, kind=kind)]
+
+
+def ids(part: Part) -> list[bytes | None]:
+    items = unpacked(part.read(Fields(), nothing))
+    return [item.id for item in items if isinstance(item, Document)]
+
+
+def write(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", JSON),
+        ("a.ndjson", JSON),
+        ("a.JSON", JSON),
+        ("a.csv", CSV),
+        ("a.tsv", TSV),
+        ("a.tab", TSV),
+        ("a.txt", LINES),
+        ("a.jsonl.gz", gzip.compress(JSON)),
+        ("a.csv.bz2", bz2.compress(CSV)),
+        ("a.jsonl.gz", JSON),
+        # nothing in the name: by content
+        ("a", JSON),
+        ("a.txt", JSON),
+        ("a.gz", gzip.compress(JSON)),
+        ("a", b'"one"\n"two"\n'),
+        ("a", b"\n\n" + JSON),
+        ("a", codecs.BOM_UTF16_LE + JSON.decode().encode("utf-16-le")),
+        ("a", LINES),
+    ],
+)
+def test_kinds_of_files(tmp_path: Path, name: str, data: bytes) -> None:
+    write(tmp_path, {name: data})
+    assert texts(tmp_path / name) == texts(str(tmp_path / name)) == ["one", "two"]
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.pq", "a", "a.txt"])
+def test_parquet_by_name_and_content(tmp_path: Path, name: str) -> None:
+    pq.write_table(pa.table({"text": ["one", "two"]}), tmp_path / name)
+    assert texts(tmp_path / name) == ["one", "two"]
+
+
+def test_compressed_parquet_is_explained(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["one"]}), tmp_path / "a")
+    write(tmp_path, {"b": gzip.compress((tmp_path / "a").read_bytes())})
+    assert texts(tmp_path / "b") == ["Parquet inside a stream"]
+
+
+def test_lines_that_only_look_like_json(tmp_path: Path) -> None:
+    write(tmp_path, {"a": b'"Quoted" speech\nmore\n', "b": b"{ set } of\nmore\n"})
+    assert texts(tmp_path / "a") == ['"Quoted" speech', "more"]
+    assert texts(tmp_path / "b") == ["{ set } of", "more"]
+
+
+def test_broken_json_is_not_taken_for_lines(tmp_path: Path) -> None:
+    write(tmp_path, {"a": b'{"text": "one\n{"text": "two"}\n'})
+    assert read(tmp_path / "a") == [(1, "broken JSON"), (2, "two")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("lines", ["id,text", "a,one", "b,two"]),
+        ("files", [CSV.decode()]),
+        ("csv", ["one", "two"]),
+        ("tsv", ["no text field"] * 2),
+        ("jsonl", ["broken JSON"] * 3),
+    ],
+)
+def test_format_beats_the_name(tmp_path: Path, kind: str, expected: list[str]) -> None:
+    write(tmp_path, {"a.jsonl": CSV})
+    assert texts(tmp_path / "a.jsonl", kind=kind) == expected
+
+
+def test_unknown_format() -> None:
+    with pytest.raises(UsageError, match="--format 'xml' is unknown: choose from auto, jsonl"):
+        resolve([["a"]], "xml")
+    assert FORMATS[0] == "auto"
+
+
+def test_folders_are_sorted_and_recursive(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "b.txt": b"b",
+            "a/z.txt": b"a/z",
+            "a.txt": b"a.txt",
+            "a/deep/er/x.md": b"deep",
+            "a/more.jsonl": JSON,
+            "c.csv.gz": gzip.compress(CSV),
+            ".hidden": b"hidden",
+            ".git/config": b"hidden",
+            "old.strod/manifest.json": b"{}",
+        },
+    )
+    parts = resolve([tmp_path])
+    assert [Path(part.name).relative_to(tmp_path).as_posix() for part in parts] == sorted(
+        ["b.txt", "a/z.txt", "a.txt", "a/deep/er/x.md", "a/more.jsonl", "c.csv.gz"],
+        key=lambda name: str(tmp_path / name),
+    )
+    found = texts(tmp_path)
+    assert sorted(found) == sorted(["b", "a/z", "a.txt", "deep", "one", "two", "one", "two"])
+    by_name = {Path(part.name).name: part for part in parts}
+    assert ids(by_name["x.md"]) == [b"a/deep/er/x.md"]
+    assert by_name["b.txt"].size == 1
+
+
+def test_a_folder_of_text_files_gives_whole_files(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": LINES, "b": b'{"text": "three"}'})
+    assert texts(tmp_path) == ["one\ntwo\n", '{"text": "three"}']
+    assert texts(tmp_path, kind="lines") == ["one", "two", '{"text": "three"}']
+
+
+def test_pipes_in_folders_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": b"a"})
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    assert texts(tmp_path) == ["a"]
+
+
+def test_empty_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"sub/.hidden": b"x"})
+    with pytest.raises(InputError, match="holds no file to read"):
+        resolve([tmp_path])
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="missing: no such file or folder"):
+        resolve([tmp_path / "missing"])
+    write(tmp_path, {"file": b"x"})
+    with pytest.raises(InputError, match="cannot be read"):
+        resolve([tmp_path / "file" / "below"])
+
+
+def test_pipe_is_explained(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a pipe; give a file or a folder"):
+        resolve([tmp_path / "pipe"])
+
+
+def test_file_that_vanishes(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": LINES})
+    (part,) = resolve([tmp_path / "a.txt"])
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(InputError, match=r"a\.txt: cannot be read: No such file"):
+        list(part.read(Fields(), nothing))
+
+
+@pytest.mark.parametrize("data", [JSON, LINES, gzip.compress(JSON)])
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    (part,) = resolve(["-"])
+    assert (part.name, part.size) == ("standard input", 0)
+    assert brief(part.read(Fields(), nothing)) == [(1, "one"), (2, "two")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ["one", "two"],
+        ("one", b"two"),
+        [{"text": "one"}, {"text": "two", "id": 5}],
+        pa.table({"text": ["one", "two"]}),
+        pa.table({"text": ["one", "two"]}).to_batches()[0],
+        pa.RecordBatchReader.from_batches(
+            pa.schema([("text", pa.string())]), pa.table({"text": ["one", "two"]}).to_batches()
+        ),
+        pa.array(["one", "two"]).to_pylist(),
+        pd.DataFrame({"text": ["one", "two"], "year": [1, 2]}),
+        pd.DataFrame({"text": ["one", "two"]}, index=[7, 9]),
+    ],
+    ids=lambda source: type(source).__name__,
+)
+def test_python_objects(source: Any) -> None:
+    assert read(source) == [(1, "one"), (2, "two")]
+
+
+def test_column_of_a_data_frame() -> None:
+    assert texts(pd.Series(["one", "two"])) == ["one", "two"]
+
+
+def test_generators_are_read_once_and_lazily() -> None:
+    taken = []
+
+    def source() -> Iterator[str]:
+        for text in ("one", "two", "three"):
+            taken.append(text)
+            yield text
+
+    (part,) = resolve([source()])
+    assert taken == []
+    items = part.read(Fields(), nothing)
+    next(items)
+    assert taken == ["one"]
+    assert len(list(items)) == 2
+
+
+def test_metadata_of_objects() -> None:
+    source = [{"text": "one", "year": 1999}, "two"]
+    (part,) = resolve([source])
+    found = list(part.read(Fields(meta=("year",)), nothing))
+    assert [item.meta for item in found if isinstance(item, Document)] == [(1999,), (None,)]
+
+
+def test_missing_values_of_a_data_frame() -> None:
+    frame = pd.DataFrame({"text": ["one", None, "three"], "id": ["a", "b", "c"]})
+    assert read(frame) == [(1, "one"), (2, "no text field"), (3, "three")]
+
+
+def test_objects_that_are_no_texts() -> None:
+    assert read(["one", 5, None, ["x"]]) == [
+        (1, "one"),
+        (2, "not a text"),
+        (3, "not a text"),
+        (4, "not a text"),
+    ]
+
+
+@pytest.mark.parametrize("source", [{"text": "one"}, 5, None, object()])
+def test_no_source(source: Any) -> None:
+    with pytest.raises(UsageError, match=f"{type(source).__name__} is no source of documents"):
+        resolve([source])
+
+
+def test_parts_know_their_argument(tmp_path: Path) -> None:
+    write(tmp_path, {"x/a.txt": b"a", "x/b.txt": b"b"})
+    parts = resolve([["one"], tmp_path / "x", ["two"]])
+    assert [part.argument for part in parts] == [0, 1, 1, 2]
+    assert parts[0].name == "source 1"
+    assert parts[0].position(7) == "source 1:7"
+    assert parts[1].position(0) == str(tmp_path / "x" / "a.txt")
