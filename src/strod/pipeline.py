@@ -12,7 +12,7 @@ from strod import __version__
 from strod.corpus.build import build_corpus
 from strod.options import CorpusOptions
 from strod.progress import Progress, Silent
-from strod.store.manifest import FORMAT, VERSION
+from strod.store.manifest import FORMAT, VERSION, seal
 from strod.store.publish import publish_folder, write_json
 from strod.text.sources import resolve
 from strod.warmup import compile_kernels
@@ -70,16 +70,14 @@ def build(
         started = time.perf_counter()
         corpus = build_corpus(root, parts, chosen, progress)
         stages = {"corpus": {"seconds": time.perf_counter() - started, "passes": 1}}
-        write_json(
-            root / "manifest.json",
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "writer": f"strod {__version__}",
-                "corpus": corpus.about,
-                "parts": corpus.digests,
-            },
-        )
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "writer": f"strod {__version__}",
+            "corpus": corpus.about,
+            "parts": corpus.digests,
+        }
+        write_json(root / "manifest.json", manifest | {"sha256": seal(manifest)})
         write_json(
             root / "report.json",
             {

@@ -30,7 +30,7 @@ __all__ = ["TerminalProgress", "number", "output", "size"]
 
 def output() -> Console:
     """Where results go; as wide as the terminal, without markup in the text."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def number(value: int) -> str:

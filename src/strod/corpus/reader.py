@@ -104,7 +104,11 @@ class Shard:
     def texts(self, documents: list[int]) -> list[str]:
         """Texts as they were read, of documents numbered from 0 in this shard."""
         rows = self.documents()["text_row"].to_numpy()[documents]
-        return read_texts(self._segment.folder / "texts.arrow", rows)
+        path = self._segment.folder / "texts.arrow"
+        try:
+            return read_texts(path, rows)
+        except (OSError, ValueError, KeyError) as error:
+            raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
 
 
 class Corpus:

@@ -5,9 +5,10 @@ A segment is what one build or one addition wrote; it is never changed afterward
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,7 @@ from strod.store.publish import ArrayWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -219,11 +221,26 @@ class _Writer:
     """Appends shards to the files of a segment."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "documents.parquet"
-        self._arrays = {name: ArrayWriter(folder / f"{name}.npy", t) for name, t in ARRAYS.items()}
+        self._folder = folder
+        self._stack = ExitStack()  # closes every file even if closing one fails
+        self._arrays: dict[str, ArrayWriter] = {}
         self._documents: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> Self:
+        for name, kind in ARRAYS.items():
+            self._arrays[name] = ArrayWriter(self._folder / f"{name}.npy", kind)
+            self._stack.callback(self._arrays[name].close)
         self._arrays["token_offsets"].append(np.zeros(1))
         self._arrays["indptr"].append(np.zeros(1))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
 
     def append(self, shard: _Shard) -> None:
         arrays, matrix = self._arrays, shard.counts
@@ -233,17 +250,13 @@ class _Writer:
         arrays["indices"].append(matrix.indices)
         arrays["counts"].append(matrix.data)
         if self._documents is None:
+            path = self._folder / "documents.parquet"
             self._documents = pq.ParquetWriter(
-                self._path, shard.documents.schema, compression="zstd", compression_level=1,
+                path, shard.documents.schema, compression="zstd", compression_level=1,
                 use_dictionary=False, write_statistics=False,
             )  # fmt: skip
+            self._stack.callback(self._documents.close)
         self._documents.write_table(shard.documents, row_group_size=ROW_GROUP)
-
-    def close(self) -> None:
-        for array in self._arrays.values():
-            array.close()
-        if self._documents is not None:
-            self._documents.close()
 
 
 def write_segment(
@@ -259,15 +272,12 @@ def write_segment(
     build = partial(
         _shard, spill=spill, out=out, lexicon=lexicon, columns=lexicon.columns, fields=fields
     )
-    writer = _Writer(folder)
     segment = Segment(misfits=[0] * len(fields))
-    try:
+    with _Writer(folder) as writer:
         for shard in ordered_map(build, _plans(spill, out), workers):
             writer.append(shard)
             segment.boundaries.append(segment.documents + shard.sizes.size)
             segment.tokens += int((shard.tokens >= 0).sum())
             segment.misfits = [a + b for a, b in zip(segment.misfits, shard.misfits, strict=True)]
             progress.advance(shard.sizes.size)
-    finally:
-        writer.close()
     return segment

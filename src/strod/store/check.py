@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from strod.store.manifest import file_digests, read_manifest
@@ -23,4 +24,8 @@ def check_files(root: Path, workers: int = 1) -> list[str]:
             problems.append(f"{root / name}: has {found['bytes']} bytes, not {wanted['bytes']}")
         elif found["sha256"] != wanted["sha256"]:
             problems.append(f"{root / name}: has changed since it was written")
+    try:
+        json.loads((root / "report.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        problems.append(f"{root / 'report.json'}: cannot be read ({error})")
     return sorted(problems)

@@ -12,7 +12,7 @@ from strod.errors import DamagedError, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FORMAT", "VERSION", "checksum", "file_digests", "read_manifest"]
+__all__ = ["FORMAT", "VERSION", "checksum", "file_digests", "read_manifest", "seal"]
 
 FORMAT = "strod workspace"
 VERSION = 1
@@ -41,6 +41,11 @@ def checksum(digests: dict[str, dict[str, Any]]) -> str:
     return sha256("".join(lines).encode()).hexdigest()
 
 
+def seal(manifest: dict[str, Any]) -> str:
+    """SHA-256 of the manifest itself."""
+    return sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
 def read_manifest(root: Path) -> dict[str, Any]:
     """Read the manifest of the workspace at `root` and check format and version."""
     path = root / NAME
@@ -59,4 +64,6 @@ def read_manifest(root: Path) -> dict[str, Any]:
             f"{path}: has format version {content.get('version')}, this strod reads version "
             f"{VERSION}; use the strod that wrote it ({content.get('writer')})"
         )
+    if content.pop("sha256", None) != seal(content):
+        raise DamagedError(f"{path}: is damaged (it has changed); build the workspace again")
     return content

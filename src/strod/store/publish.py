@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,8 +97,9 @@ def _locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise UsageError(f"{path.parent}: cannot be written: {error.strerror}") from error
     try:
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
+        with suppress(OSError):  # the number is a courtesy; a full disk shows itself later
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
     finally:
         path.unlink(missing_ok=True)

@@ -7,7 +7,9 @@ one rejected document.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -39,10 +41,16 @@ TOO_LONG = "document too long"
 # A record may hold more than its text; a line is worth keeping up to this size.
 LONGEST_LINE = 2 * LONGEST_DOCUMENT
 PARQUET_ROWS = 4096
+_LOOSE_COLON = re.compile(rb'"[ \t\r]+:')
 
 
 class _DuplicateKeyError(ValueError):
     pass
+
+
+class _DamagedRowError(Exception):
+    def __init__(self, line: int) -> None:
+        self.line = line
 
 
 class _JsonReader:
@@ -64,7 +72,9 @@ class _JsonReader:
             pass  # Python writes NaN, which is not JSON
         else:
             # With as many keys in the line as in the record, none can be there twice.
-            if not isinstance(record, dict) or line.count(b'":') == len(record):
+            if not isinstance(record, dict) or (
+                line.count(b'":') == len(record) and not _LOOSE_COLON.search(line)
+            ):
                 return record
         record = json.loads(line.decode(), object_pairs_hook=self._pairs)
         if isinstance(record, dict) and len(record) < len(self._last):
@@ -96,6 +106,8 @@ class _JsonReader:
         except RecursionError:
             return self._rescued(line, Reject("broken JSON", number, "nested too deeply"))
         except ValueError as error:
+            if line.lstrip().startswith(b"["):
+                return Reject("not a JSON object", number, "an array over several lines")
             return self._rescued(line, Reject("broken JSON", number, str(error)))
         if isinstance(record, dict):
             return from_record(record, number, self._fields)
@@ -170,42 +182,44 @@ def _delimiter(header: str) -> str:
     return max(",\t;|", key=header.count)
 
 
-def _rows(data: Iterator[bytes], delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the number of the line on which each begins."""
+def _rows(
+    data: Iterator[bytes], delimiter: str | None
+) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    """Rows, or what is wrong with them, with the number of the line on which each begins."""
     text = _decoded(data)
     header = next(text, "")
-    delimiter = delimiter or _delimiter(header)
-
-    def all_lines() -> Iterator[str]:
-        yield header
-        yield from text
-
     csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(all_lines(), delimiter=delimiter, strict=True)
-    start = 1
-    for row in reader:
-        yield start, row
+    reader = csv.reader(
+        itertools.chain([header], text), delimiter=delimiter or _delimiter(header), strict=True
+    )
+    while True:
         start = reader.line_num + 1
+        try:
+            yield start, next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:  # the reader goes on with the next line
+            yield start, error
+        except DamagedStreamError as error:
+            raise _DamagedRowError(start) from error
 
 
 def read_csv(data: Iterator[bytes], fields: Fields, delimiter: str | None = None) -> Iterator[Item]:
     """Comma, tab, semicolon or bar separated values with a header line."""
-    rows = _rows(data, delimiter)
-    number = 1
+    header: list[str] | None = None
     try:
-        _, header = next(rows, (1, []))
-        for number, row in rows:
-            if not row:
-                continue
-            if len(row) != len(header):
+        for number, row in _rows(data, delimiter):
+            if isinstance(row, csv.Error):
+                quote = "unexpected end of data" in str(row)
+                yield Reject("unclosed quote" if quote else "broken CSV", number, str(row))
+            elif header is None:
+                header = row
+            elif row and len(row) != len(header):
                 yield Reject("wrong number of columns", number, f"{len(row)} of {len(header)}")
-            else:
+            elif row:
                 yield from_record(_filled(header, row), number, fields)
-    except csv.Error as error:
-        quote = "unexpected end of data" in str(error)
-        yield Reject("unclosed quote" if quote else "broken CSV", number + 1, str(error))
-    except DamagedStreamError as error:
-        yield Reject(DAMAGED, number + 1, str(error))
+    except _DamagedRowError as error:
+        yield Reject(DAMAGED, error.line, str(error.__cause__))
 
 
 def _filled(header: list[str], row: list[str]) -> dict[str, str]:

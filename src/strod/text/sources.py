@@ -80,22 +80,25 @@ def resolve(sources: Iterable[Any], kind: str = "auto") -> list[Part]:
     if kind not in FORMATS:
         raise UsageError(f"--format {kind!r} is unknown: choose from {', '.join(FORMATS)}")
     parts: list[Part] = []
+    sources = list(sources)
     for argument, source in enumerate(sources):
         if isinstance(source, str | os.PathLike):
-            parts += _path_parts(os.fspath(source), argument, kind)
+            parts += _path_parts(os.fspath(source), argument, kind, alone=len(sources) == 1)
         else:
             parts.append(Part(f"source {argument + 1}", argument, 0, _object_reader(source)))
     return parts
 
 
-def _path_parts(name: str, argument: int, kind: str) -> list[Part]:
+def _path_parts(name: str, argument: int, kind: str, *, alone: bool) -> list[Part]:
     if name == "-":
         return [Part("standard input", argument, 0, partial(_read_stream, None, kind, "-"))]
+    if not name:
+        raise UsageError("a source is empty text; give a file, a folder or -")
     path = Path(name)
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            return list(_folder_parts(path, argument, kind))
+            return list(_folder_parts(path, argument, kind, alone=alone))
     except FileNotFoundError:
         raise InputError(f"{name}: no such file or folder") from None
     except OSError as error:
@@ -108,20 +111,29 @@ def _path_parts(name: str, argument: int, kind: str) -> list[Part]:
 
 def _file_part(path: Path, name: str, argument: int, kind: str, identifier: str) -> Part:
     size = path.stat().st_size
+    name = os.fsencode(name).decode(errors="backslashreplace")  # reports are UTF-8
     return Part(name, argument, size, partial(_read_stream, path, kind, identifier))
 
 
-def _folder_parts(folder: Path, argument: int, kind: str) -> Iterator[Part]:
-    """Every regular file below the folder but hidden ones, in the order of their paths."""
+def _unreadable(error: OSError) -> None:
+    raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
+
+
+def _folder_parts(folder: Path, argument: int, kind: str, *, alone: bool) -> Iterator[Part]:
+    """Every regular file below the folder but hidden ones, in the order of their paths.
+
+    A file is called by its path below the folder, or by its whole path if the folder is
+    not the only source.
+    """
     paths: list[str] = []
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=_unreadable):
         folders[:] = [f for f in folders if not f.startswith(".") and not f.endswith(".strod")]
         paths += [str(Path(root, name)) for name in names if not name.startswith(".")]
     paths = [path for path in paths if Path(path).is_file()]
     if not paths:
         raise InputError(f"{folder}: holds no file to read")
     for path in sorted(paths):
-        identifier = Path(path).relative_to(folder).as_posix()
+        identifier = (Path(path).relative_to(folder) if alone else Path(path)).as_posix()
         named = _kind_by_name(Path(path))
         inside = kind if kind != "auto" else named or "files"
         yield _file_part(Path(path), path, argument, inside, identifier)
@@ -174,7 +186,7 @@ def _read_chunks(
     try:
         first = next(data, b"")
     except DamagedStreamError as error:
-        yield Reject(formats.DAMAGED, 1, str(error))
+        yield Reject(formats.DAMAGED, 0 if kind == "files" else 1, str(error))
         return
     kind = _kind_by_content(first) if kind == "auto" else kind
     data = itertools.chain([first] if first else [], data)

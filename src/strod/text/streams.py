@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import errno
 import gzip
 import io
 import itertools
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DamagedStreamError", "blocks", "chunks", "compression", "lines"]
 
 CHUNK = 1 << 21
+PIECE = 1 << 16
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -58,7 +60,7 @@ class _Counted(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        if self._raw is not sys.stdin.buffer:
+        if sys.stdin is None or self._raw is not sys.stdin.buffer:
             self._raw.close()
         super().close()
 
@@ -81,10 +83,13 @@ def _decompressed(stream: io.BufferedReader[Any]) -> BinaryIO:
     return stream
 
 
-def _read(stream: BinaryIO) -> Iterator[bytes]:
+def _pieces(stream: BinaryIO) -> Iterator[bytes]:
+    """What one step of reading gives at a time, so that little is lost before a cut."""
+    take = getattr(stream, "read1", stream.read)
+    size = PIECE if isinstance(stream, pa.NativeFile) else CHUNK
     while True:
         try:
-            data = stream.read(CHUNK)
+            data = take(size)
         except (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, ValueError) as error:
             raise DamagedStreamError(str(error)) from error
         except OSError as error:
@@ -94,6 +99,25 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
         if not data:
             return
         yield data
+
+
+def _read(stream: BinaryIO) -> Iterator[bytes]:
+    """Chunks; what could be read before an error comes before the error."""
+    held: list[bytes] = []
+    size = 0
+    try:
+        for piece in _pieces(stream):
+            held.append(piece)
+            size += len(piece)
+            if size >= CHUNK:
+                yield b"".join(held)
+                held, size = [], 0
+    except DamagedStreamError:
+        if held:
+            yield b"".join(held)
+        raise
+    if held:
+        yield b"".join(held)
 
 
 def _transcoded(data: Iterator[bytes], encoding: str) -> Iterator[bytes]:
@@ -126,7 +150,9 @@ def chunks(path: Path | None, advance: Callable[[int], None]) -> Iterator[bytes]
     DamagedStreamError
         If compressed data ends early or does not decompress.
     """
-    raw: BinaryIO = sys.stdin.buffer if path is None else path.open("rb", buffering=0)
+    if path is None and sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    raw: BinaryIO = sys.stdin.buffer if path is None else path.open("rb")
     with io.BufferedReader(_Counted(raw, advance), buffer_size=CHUNK) as stream:
         data = _read(_decompressed(stream))
         first = next(data, b"")

@@ -1,0 +1,236 @@
+"""Helpers for tests that go through the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gc
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strod.cli.main import main
+from strod.progress import Silent
+from strod.warmup import compile_kernels
+from strod.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+WORDS = ["river", "stone", "cloud", "market", "letter", "garden", "engine", "signal", "winter"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command ended with."""
+
+    code: int
+    out: str
+    err: str
+
+
+def strod(*arguments: object, stdin: bytes = b"") -> Outcome:
+    """Run a command inside this process; anything but an exit is a failure of the test."""
+    out, err = io.StringIO(), io.StringIO()
+    saved = sys.argv, sys.stdin, signal.getsignal(signal.SIGTERM)
+    sys.argv = ["strod", *map(str, arguments)]
+    sys.stdin = SimpleNamespace(buffer=io.BytesIO(stdin))
+    code = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    finally:
+        sys.argv, sys.stdin = saved[:2]
+        signal.signal(signal.SIGTERM, saved[2])
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def command(*arguments: object) -> list[str]:
+    """The command line that runs strod in a process of its own."""
+    return [sys.executable, "-m", "strod", *map(str, arguments)]
+
+
+def strod_process(
+    *arguments: object,
+    stdin: bytes = b"",
+    environment: dict[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Outcome:
+    """Run a command in a process of its own; one that hangs is a failure of the test."""
+    done = subprocess.run(
+        command(*arguments),
+        input=stdin,
+        capture_output=True,
+        env=os.environ | (environment or {}),
+        cwd=cwd,
+        timeout=300,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def names(folder: Path) -> list[str]:
+    """Everything in a folder, hidden or not."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def contents(folder: Path, *, without: str = "report.json") -> dict[str, bytes]:
+    """Every file below a folder but the one whose bytes may differ."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != without)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def json_lines(*records: object) -> bytes:
+    """One record a line."""
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def texts(count: int, first: int = 0) -> list[str]:
+    """Small texts, all different, made of a few words."""
+    return [
+        " ".join(WORDS[(i * 7 + j * j + j * (i % 3)) % len(WORDS)] for j in range(6))
+        + f" item{i % 17}x"
+        for i in range(first, first + count)
+    ]
+
+
+@dataclass
+class Bench:
+    """A folder with sources, and the workspace ``w.strod`` that is built from them."""
+
+    folder: Path
+    before: list[str] = field(default_factory=list)
+
+    @property
+    def workspace(self) -> Path:
+        """Where builds go."""
+        return self.folder / "w.strod"
+
+    def write(self, name: str, data: bytes) -> Path:
+        """Make a source."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def build(self, *arguments: object, stdin: bytes = b"") -> Outcome:
+        """Run ``strod build``."""
+        self.before = names(self.folder)
+        return strod("build", *arguments, "--out", self.workspace, "--workers", 2, stdin=stdin)
+
+    @property
+    def documents(self) -> dict[str, Any]:
+        """What the report says about documents."""
+        found: dict[str, Any] = Workspace(self.workspace).report["documents"]
+        return found
+
+    def check_built(self, outcome: Outcome, kept: int, reasons: dict[str, list[str]]) -> None:
+        """The build went well, with exactly these documents kept and rejected."""
+        assert (outcome.code, [x for x in outcome.err.splitlines() if "strod:" in x]) == (0, [])
+        documents = self.documents
+        expected = {
+            reason: {"count": len(where), "first": where[:5]} for reason, where in reasons.items()
+        }
+        assert documents["reasons"] == expected
+        assert documents["rejected"] == sum(map(len, reasons.values()))
+        assert documents["kept"] == kept
+        assert documents["read"] == documents["kept"] + documents["rejected"]
+        workspace = Workspace(self.workspace)
+        assert workspace.corpus.documents == kept
+        assert sum(shard.size for shard in workspace.corpus.shards()) == kept
+        assert workspace.check() == []
+        assert names(self.folder) == sorted({*self.before, "w.strod"})
+
+    def check_failed(self, outcome: Outcome, *phrases: str, code: int = 2) -> None:
+        """The build ended with one line that says all of `phrases`, and left nothing behind."""
+        check_error(outcome, *phrases, code=code)
+        assert names(self.folder) == self.before
+
+
+def check_error(outcome: Outcome, *phrases: str, code: int = 2) -> None:
+    """The command ended with one line on standard error that says all of `phrases`."""
+    assert outcome.out == ""
+    lines = outcome.err.splitlines()
+    errors = [line for line in lines if line.startswith("strod: ")]
+    stages = [line for line in lines if line.endswith(" s") and ": " in line]
+    assert len(errors) == 1, outcome.err
+    assert lines == [*stages, *errors], outcome.err
+    for phrase in phrases:
+        assert phrase in errors[0]
+    assert outcome.code == code, outcome.err
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """An empty folder to build in."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Bench(folder)
+
+
+@pytest.fixture(scope="session")
+def warm() -> None:
+    """Kernels are compiled, so that what follows is the build alone."""
+    compile_kernels(Silent())
+
+
+@pytest.fixture(scope="session")
+def small_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace to read from; tests that change one copy it first."""
+    folder = tmp_path_factory.mktemp("small")
+    source = folder / "small.jsonl"
+    source.write_bytes(
+        json_lines(*({"id": f"d{i}", "text": text, "n": i} for i, text in enumerate(texts(60))))
+    )
+    outcome = strod("build", source, "--meta", "n", "--out", folder / "small.strod", "--quiet")
+    assert outcome.code == 0, outcome.err
+    return folder / "small.strod"
+
+
+@pytest.fixture
+def make_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Path]]:
+    """Make disks of so many kilobytes; without the right to mount, writes fail instead."""
+    mounted: list[Path] = []
+
+    def make(kilobytes: int) -> Path:
+        disk = tmp_path / f"disk-{kilobytes}"
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)]
+        try:
+            subprocess.run(mount, capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"a full disk is imitated: {error}")
+            _limit_writes(monkeypatch, kilobytes << 10)
+        else:
+            mounted.append(disk)
+        return disk
+
+    yield make
+    gc.collect()  # Arrow closes the files of a failed build only now
+    for disk in mounted:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def _limit_writes(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    left = size
+    write = os.write
+
+    def limited(descriptor: int, data: Any) -> int:
+        nonlocal left
+        left -= len(data)
+        if left < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", limited)
