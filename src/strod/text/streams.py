@@ -180,11 +180,11 @@ def blocks(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
             size += len(chunk)
             held = [*held, chunk] if size <= longest else []
             continue
-        first = 0
-        if size > longest:
+        first, ended = 0, chunk.find(b"\n")
+        if size + ended > longest:
             yield None
-            first = chunk.find(b"\n") + 1
-        if first < cut or held:
+            held, first = [], ended + 1
+        if first < cut:
             yield b"".join([*held, chunk[first:cut]])
         size = len(chunk) - cut
         held = [chunk[cut:]] if size <= longest else []
