@@ -227,11 +227,13 @@ class _Writer:
         self._documents: pq.ParquetWriter | None = None
 
     def __enter__(self) -> Self:
-        for name, kind in ARRAYS.items():
-            self._arrays[name] = ArrayWriter(self._folder / f"{name}.npy", kind)
-            self._stack.callback(self._arrays[name].close)
-        self._arrays["token_offsets"].append(np.zeros(1))
-        self._arrays["indptr"].append(np.zeros(1))
+        with ExitStack() as opening:
+            for name, kind in ARRAYS.items():
+                self._arrays[name] = ArrayWriter(self._folder / f"{name}.npy", kind)
+                opening.callback(self._arrays[name].close)
+            self._arrays["token_offsets"].append(np.zeros(1))
+            self._arrays["indptr"].append(np.zeros(1))
+            self._stack = opening.pop_all()
         return self
 
     def __exit__(
