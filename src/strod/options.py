@@ -122,8 +122,7 @@ class CorpusOptions:
         names = [name for name, _ in self.meta_types]
         _check(len(set(names)) == len(names), "--meta names a field twice")
         for name, kind in self.meta_types:
-            _check(bool(name), "--meta needs a field name")
-            _check(kind in META_TYPES, f"--meta {name}:{kind}: use one of {', '.join(META_TYPES)}")
+            _check(bool(name), f"--meta needs a field name, not {kind!r} alone")
 
     @property
     def threads(self) -> int:
@@ -133,8 +132,7 @@ class CorpusOptions:
     @property
     def meta_types(self) -> list[tuple[str, str]]:
         """Name and type of each metadata field."""
-        pairs = [entry.rpartition(":") for entry in self.meta]
-        return [(name, kind) if colon else (kind, "auto") for name, colon, kind in pairs]
+        return [_meta_type(entry) for entry in self.meta]
 
     @property
     def stop(self) -> frozenset[str]:
@@ -172,6 +170,12 @@ class CorpusOptions:
             "tokenizer": tokenizer,
             "duplicates": self.duplicates,
         }
+
+
+def _meta_type(entry: str) -> tuple[str, str]:
+    """NAME or NAME:TYPE; what is no type belongs to the name."""
+    name, colon, kind = entry.rpartition(":")
+    return (name, kind) if colon and kind in META_TYPES else (entry, "auto")
 
 
 def _check(good: bool, message: str) -> None:  # noqa: FBT001

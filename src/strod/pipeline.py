@@ -5,12 +5,16 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strod import __version__
 from strod.corpus.build import build_corpus
-from strod.options import CorpusOptions
+from strod.errors import UsageError
+from strod.options import CorpusOptions, memory_size
 from strod.progress import Progress, Silent
 from strod.store.manifest import FORMAT, VERSION, seal
 from strod.store.publish import publish_folder, write_json
@@ -62,7 +66,7 @@ def build(
     >>> strod.build(texts, out=f"{folder}/w.strod").corpus.documents
     3
     """
-    chosen = CorpusOptions(**{name: _tuple(name, value) for name, value in options.items()})
+    chosen = _options(options)
     progress = progress or Silent()
     parts = resolve([source, *more], chosen.format)
     with publish_folder(Path(out), overwrite=overwrite) as root:
@@ -90,11 +94,25 @@ def build(
     return Workspace(Path(out))
 
 
-def _tuple(name: str, value: Any) -> Any:
-    """Allow ``text_field="body"`` and lists for options that are tuples."""
+def _options(given: dict[str, Any]) -> CorpusOptions:
+    """Check the names, and take the values as the command line does."""
+    known = [field.name for field in fields(CorpusOptions)]
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1) or known
+            raise UsageError(f"unknown option {name!r}; do you mean {', '.join(close)}?")
+    return CorpusOptions(**{name: _value(name, value) for name, value in given.items()})
+
+
+def _value(name: str, value: Any) -> Any:
+    """Allow ``memory="2GB"``, and one name or a list for options that are tuples."""
+    if name == "memory":
+        return memory_size(value)
     if name not in ("text_field", "meta", "stopwords"):
         return value
-    return (value,) if isinstance(value, str) else tuple(value)
+    if isinstance(value, Mapping):  # {"year": "number"}
+        value = [f"{field}:{kind}" for field, kind in value.items()]
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 def _peak_memory() -> int:

@@ -85,7 +85,7 @@ def test_version() -> None:
         (["build", "a.jsonl", "--out", "w.strod", "--format", "xml"], "--format"),
         (["build", "a.jsonl", "--out", "w.strod", "--duplicates", "burn"], "--duplicates"),
         (["build", "a.jsonl", "--out", "w.strod", "--language", "xx"], "--language"),
-        (["build", "a.jsonl", "--out", "w.strod", "--meta", "n:colour"], "--meta"),
+        (["build", "a.jsonl", "--out", "w.strod", "--meta", ":date"], "--meta"),
         (["build", "a.jsonl", "--out", "w.strod", "--meta", "n", "--meta", "n:date"], "--meta"),
         (["build", "a.jsonl", "--out", "w.strod", "--meta", ""], "--meta"),
         (["build", "a.jsonl", "--out", "w.strod", "--tokenizer", "x"], "--tokenizer"),
@@ -234,7 +234,7 @@ def test_text_fields_are_joined(bench: Bench) -> None:
         "a.csv", b"title,abstract,text\nriver,stone,never\ncloud,,never\n,market,never\n,,x\n"
     )
     outcome = bench.build(path, "--text-field", "title", "--text-field", "abstract")
-    bench.check_built(outcome, 3, {"no text field": [f"{path}:5"]})
+    bench.check_built(outcome, 3, {"empty document": [f"{path}:5"]})
     words = Workspace(bench.workspace).corpus.vocabulary["word"].to_pylist()
     assert words == ["cloud", "market", "river", "stone"]
 

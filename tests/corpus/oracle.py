@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from strod.text.characters import HOLE, SENTENCE
-from strod.text.fold import fold, stemmer
+from strod.text.fold import composed, fold, stemmer
 from strod.text.reference import tokens
 from strod.text.stopwords import stopwords
 from strod.text.tokenizers import find_tokenizer
@@ -128,7 +128,7 @@ def expected(records: list[Record], options: CorpusOptions) -> Expected:
     for _, _, entries in kept:
         for entry in entries:
             if isinstance(entry, str):
-                forms[folded(entry)][entry] += 1
+                forms[folded(entry)][composed(entry) if "\\" in entry else entry] += 1
         words = [folded(entry) if isinstance(entry, str) else entry for entry in entries]
         cf.update(word for word in words if isinstance(word, str))
         df.update({word for word in words if isinstance(word, str)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "describe_build"]
 
+MANY = 0.1  # share of rejected documents that is worth a warning
 UNSPACED = 0.1  # share of tokens from which a hint is worth its line
 
 
@@ -45,7 +47,9 @@ def build(
     ),
     duplicates: str = typer.Option("keep", help="keep or drop documents whose text came before."),
     strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
-    language: str = typer.Option("en", help="Language of the stop words; none: no stop words."),
+    language: str = typer.Option(
+        "en", help="Language of the stop words: de en es fr it nl pt sv, or none."
+    ),
     stopwords: Path = typer.Option(None, metavar="FILE", help="More stop words, one a line."),
     min_df: int = typer.Option(
         None, help="Least number of documents a word is in.  [default: 1 to 5, by size]"
@@ -94,10 +98,13 @@ def run(
     quiet: bool = False,
 ) -> None:
     """Build with a progress bar, then say what came out."""
+    import pyarrow as pa  # noqa: PLC0415
+
     from strod.options import memory_size  # noqa: PLC0415
     from strod.pipeline import build as build_workspace  # noqa: PLC0415
     from strod.text.stopwords import read_stopwords  # noqa: PLC0415
 
+    pa.enable_signal_handlers(False)  # Ctrl-C is ours, also while Arrow is at work
     if sources.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     if workers is not None:
@@ -109,8 +116,18 @@ def run(
         workspace = build_workspace(
             *sources, out=out, overwrite=overwrite, progress=progress, **options
         )
+    _warn(workspace)
     if not quiet:
         describe_build(workspace, output())
+
+
+def _warn(workspace: Workspace) -> None:
+    """Say so, even to those who asked for quiet, if much of the input is not in the corpus."""
+    documents = workspace.report["documents"]
+    if documents["rejected"] > MANY * documents["read"]:
+        lost = f"{number(documents['rejected'])} of {number(documents['read'])} documents"
+        reason = next(iter(documents["reasons"]))
+        print(f"strod: warning: {lost} were left out, mostly: {reason}", file=sys.stderr)
 
 
 def describe_build(workspace: Workspace, console: Console) -> None:
@@ -130,15 +147,20 @@ def describe_build(workspace: Workspace, console: Console) -> None:
             console.print(f"  {number(entry['count'])} with {reason}: {where}")
     if documents["duplicate_texts"]:
         console.print(f"{number(documents['duplicate_texts'])} repeat the text of another")
+    for name in report["metadata_missing"]:
+        console.print(f"no document has the field {name}")
     for name, wrong in report["metadata_misfits"].items():
         if wrong:
             console.print(f"{number(wrong)} values of {name} are not of type {about['meta'][name]}")
     if report["unspaced_share"] > UNSPACED:
         console.print("much of the text has no spaces between words: try --tokenizer bigrams")
     if report["background_words"]:
-        console.print("background words: " + ", ".join(report["background_words"][:12]))
+        console.print(
+            "background words, perhaps for --stopwords: "
+            + ", ".join(report["background_words"][:12])
+        )
+    compiling, peak = report["compile_seconds"], size(report["peak_memory_bytes"])
     console.print(
-        f"{corpus['seconds']:.1f} s, at most {size(report['peak_memory_bytes'])} of memory"
-        + (f"; compiling took {report['compile_seconds']:.1f} s, on the first run only"
-           if report["compile_seconds"] else "")
-    )  # fmt: skip
+        f"built in {corpus['seconds']:.1f} s with at most {peak} of memory"
+        + (f"; compiling took {compiling:.1f} s, on the first run only" if compiling else "")
+    )

@@ -14,6 +14,9 @@ from strod.errors import StrodError
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 128 + signal.SIGINT
+STOPPED = "stopped; nothing was changed"
+
 # Typer has its own copy of click's exceptions since 0.26; this is the one it raises.
 _UsageError: Any = typer.BadParameter.__base__
 
@@ -68,7 +71,7 @@ def main() -> None:
         where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
         _fail(" ".join(error.format_message().split()) + where, 2)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("stopped; nothing was changed", 128 + signal.SIGINT)
+        _fail(STOPPED, INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
@@ -76,6 +79,8 @@ def main() -> None:
         _fail("out of memory; give a smaller --memory or fewer --workers", 1)
     except OSError as error:
         _fail(f"{error.filename or 'system'}: {error.strerror or error}", 1)
+    if code == INTERRUPTED:  # Typer swallows the exception
+        _fail(STOPPED, INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -18,7 +18,7 @@ __all__ = ["describe_corpus", "show"]
 
 def show(
     workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
-    words: int = typer.Option(30, help="How many words to show."),
+    words: int = typer.Option(30, min=0, help="How many words to show."),
     as_json: bool = typer.Option(False, "--json", help="For programs."),
 ) -> None:
     """Show the corpus of a workspace.

@@ -13,7 +13,7 @@ from strod.corpus.duplicates import repeated
 from strod.corpus.ingest import ingest
 from strod.corpus.intake import Account
 from strod.corpus.lexicon import Lexicon, build_lexicon, unspaced_share
-from strod.corpus.metadata import field_type
+from strod.corpus.metadata import NULL, field_type
 from strod.corpus.segment import Segment, write_segment
 from strod.corpus.spill import SpillReader
 from strod.errors import InputError
@@ -55,7 +55,7 @@ def build_corpus(
     ingested = ingest(parts, options, spilled, segment_folder / "texts.arrow", account, progress)
     account.check_usable()
     spill = SpillReader(spilled)
-    out, duplicates = _rejected(spill, options, account)
+    out, numbered, duplicates = _rejected(spill, options, account)
     lexicon = build_lexicon(spill, spilled, ingested.epochs, out, options)
     _check_vocabulary(lexicon, account)
     unspaced = unspaced_share(spilled, ingested.epochs) if options.tokenizer == "words" else 0.0
@@ -64,30 +64,37 @@ def build_corpus(
         for (name, kind), kinds in zip(options.meta_types, ingested.kinds, strict=True)
     ]
     progress.stage("counting", account.accepted, "documents")
-    segment = write_segment(segment_folder, spill, out, lexicon, types, options.threads, progress)
+    mixed = not numbered.all() and bool(numbered.any())
+    segment = write_segment(
+        segment_folder, spill, out, lexicon, types, options.threads, progress, mixed_ids=mixed
+    )
     pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
     shutil.rmtree(spilled)
     described = _described(root, options, lexicon, segment, types, account, duplicates)
     described.report["unspaced_share"] = round(unspaced, 4)
+    described.report["metadata_missing"] = [
+        name for (name, _), kinds in zip(types, ingested.kinds, strict=True) if kinds <= {NULL}
+    ]
+    described.about["segments"][0]["text_blocks"] = ingested.text_blocks
     return described
 
 
 def _rejected(
     spill: SpillReader, options: CorpusOptions, account: Account
-) -> tuple[NDArray[np.bool_], int]:
-    """Which documents are out after all, and how many repeat the text of another."""
-    out = np.zeros(spill.size, dtype=bool)
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
+    """Which documents are out, which have no id, and how many repeat the text of another."""
+    out, numbered = np.zeros((2, spill.size), dtype=bool)
     for block in spill:
+        numbered[block.first : block.first + block.rows.size] = block.rows["numbered"]
         wordless = np.flatnonzero(block.rows["tokens"] == 0)
         out[block.first + wordless] = True
         account.reject_rows(block.rows[wordless], "no words")
-    _drop(spill, out, repeated(spill, "id_digest", out), account, "duplicate id")
+    account.check_usable()
+    _drop(spill, out, repeated(spill, "id_digest", out | numbered), account, "duplicate id")
     copies = repeated(spill, "text_digest", out)
     if options.duplicates == "drop":
-        _drop(spill, out, copies, account, "duplicate text")
-    if out.all():
-        raise InputError("no usable document: none of the documents holds a word")
-    return out, copies.size
+        _drop(spill, out, copies, account, "duplicate text", wanted=True)
+    return out, numbered, copies.size
 
 
 def _drop(
@@ -96,11 +103,13 @@ def _drop(
     rows: NDArray[np.int64],
     account: Account,
     reason: str,
+    *,
+    wanted: bool = False,
 ) -> None:
     out[rows] = True
     for block in spill:
         first, end = np.searchsorted(rows, [block.first, block.first + block.rows.size])
-        account.reject_rows(block.rows[rows[first:end] - block.first], reason)
+        account.reject_rows(block.rows[rows[first:end] - block.first], reason, wanted=wanted)
 
 
 def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:

@@ -17,6 +17,7 @@ from strod.corpus.spill import ROW, SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.corpus.words import WordTable
 from strod.engine.local import ordered_map
+from strod.errors import InputError, UsageError
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, tables
 from strod.text.scan import scan
 from strod.text.tokenizers import find_tokenizer
@@ -47,10 +48,13 @@ class Ingested:
         How often the table of words was set aside because it was full, plus one.
     kinds : list of sets
         For each metadata field the kinds of values met.
+    text_blocks : list of int
+        The row with which each block of texts begins, and the number of rows.
     """
 
     epochs: int
     kinds: list[set[str]]
+    text_blocks: list[int]
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,10 @@ def _custom_spans(tokenizer: Tokenizer, texts: list[memoryview]) -> Any:
     for text in texts:
         first = True
         for sentence in tokenizer(str(text, "utf-8")):
+            if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
+                raise UsageError(
+                    "a tokenizer must give sentences, each a sequence of words: [words], not words"
+                )
             found = [word.encode(errors="replace") for word in sentence if word.strip()]
             if found and not first:
                 lengths.append(SENTENCE)
@@ -172,6 +180,7 @@ def _rows(batch: Batch, texts: list[memoryview], tokens: NDArray[np.int64]) -> N
     rows["id"] = [len(identifier) for identifier in batch.ids]
     rows["line"] = batch.lines
     rows["part"] = batch.parts
+    rows["numbered"] = batch.numbered
     return rows
 
 
@@ -188,7 +197,8 @@ def ingest(
     The table of words is set aside too when it outgrows its share of the memory, and
     begins anew: an epoch. `strod.corpus.lexicon` joins the epochs.
     """
-    source = batches(parts, options.fields, account, progress.advance)
+    fields = options.fields
+    source = batches(parts, fields, account, progress.advance)
     tokenized = ordered_map(_BatchTokenizer(options), source, options.threads)
     numbering = _Numbering(options, folder)
     with SpillWriter(folder) as spill, TextWriter(text_file) as texts:
@@ -200,7 +210,10 @@ def ingest(
         for _ in ordered_map(write, map(numbering, tokenized), workers=1):
             pass
     numbering.close()
-    return Ingested(numbering.epoch + 1, numbering.kinds)
+    unseen = [name for name in fields.text if len(fields.text) > 1 and name not in fields.seen]
+    if unseen and account.accepted:
+        raise InputError(f"no document has the text field {unseen[0]!r}; see --text-field")
+    return Ingested(numbering.epoch + 1, numbering.kinds, texts.blocks)
 
 
 class _Numbering:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ class Account:
         self.accepted = 0
         self.rejected = 0
         self.reasons: dict[str, _Reason] = {}
-        self._usable: set[int] = set()  # arguments that gave a document
+        self._usable: Counter[int] = Counter()  # documents that each of the arguments gave
         self._problems: dict[int, str] = {}
 
     @property
@@ -59,14 +60,14 @@ class Account:
     def accept(self, argument: int, count: int = 1) -> None:
         """Documents of one of the sources could be read."""
         self.accepted += count
-        self._usable.add(argument)
+        self._usable[argument] += count
 
-    def reject(self, part: int, reject: Reject) -> None:
-        """A document cannot be used."""
+    def reject(self, part: int, reject: Reject, *, wanted: bool = False) -> None:
+        """A document is left out; `wanted`: as the user asked."""
         source = self._parts[part]
         position = source.position(reject.line)
         detail = f" ({reject.detail})" if reject.detail else ""
-        if self._strict:
+        if self._strict and not wanted:
             advice = "mend it or leave out --strict"
             raise InputError(f"{position}: {reject.reason}{detail}; {advice}")
         self.rejected += 1
@@ -76,20 +77,22 @@ class Account:
             entry.examples.append(position)
         self._problems.setdefault(source.argument, f"{position}: {reject.reason}{detail}")
 
-    def reject_rows(self, rows: NDArray[np.void], reason: str) -> None:
-        """Documents that were accepted turn out to be unusable."""
+    def reject_rows(self, rows: NDArray[np.void], reason: str, *, wanted: bool = False) -> None:
+        """Documents that were accepted are out after all; `wanted`: as the user asked."""
         for row in rows[:EXAMPLES]:
-            self.reject(int(row["part"]), Reject(reason, int(row["line"])))
+            self.reject(int(row["part"]), Reject(reason, int(row["line"])), wanted=wanted)
         others = rows[EXAMPLES:].size
         if others:
             self.reasons[reason].count += others
             self.rejected += others
         self.accepted -= rows.size
+        for part, count in zip(*np.unique(rows["part"], return_counts=True), strict=True):
+            self._usable[self._parts[part].argument] -= int(count)
 
     def check_usable(self) -> None:
         """Every source must have given at least one document."""
         for part in self._parts:
-            if part.argument not in self._usable:
+            if not self._usable[part.argument]:
                 problem = self._problems.get(part.argument, f"{part.name}: is empty")
                 raise InputError(f"no usable document: {problem}{_advice(problem)}")
 
@@ -129,13 +132,15 @@ class Batch:
     lines: list[int] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
     metas: list[tuple[Any, ...]] = field(default_factory=list)
+    numbered: list[bool] = field(default_factory=list)
     total: int = 0
 
-    def add(self, document: Document, identifier: bytes, part: int) -> None:
-        """Append one document."""
+    def add(self, document: Document, number: int, part: int) -> None:
+        """Append one document; without an id it is called by its number."""
         self.texts.append(document.text)
         self.sizes.append(len(document.text))
-        self.ids.append(identifier)
+        self.ids.append(b"%d" % number if document.id is None else document.id)
+        self.numbered.append(document.id is None)
         self.lines.append(document.line)
         self.parts.append(part)
         self.metas.append(document.meta)
@@ -147,12 +152,16 @@ class Batch:
         by_documents = BATCH_DOCUMENTS - len(self.sizes)
         return min(int(by_bytes), by_documents, offsets.size - 1)
 
-    def add_block(self, block: Block, first: int, end: int, ids: list[bytes], part: int) -> None:
-        """Append the documents of a block from `first` to `end`."""
+    def add_block(self, block: Block, first: int, end: int, number: int, part: int) -> None:
+        """Append the documents of a block from `first` to `end`; the first of all is `number`."""
         offsets = block.offsets[first : end + 1]
         self.texts.append(block.text[int(offsets[0]) : int(offsets[-1])])
         self.sizes += np.diff(offsets).tolist()
-        self.ids += ids
+        if block.ids is None:
+            self.ids += [b"%d" % i for i in range(number + first, number + end)]
+        else:
+            self.ids += block.ids[first:end]
+        self.numbered += [block.ids is None] * (end - first)
         self.lines += range(block.line + first, block.line + end)
         self.parts += [part] * (end - first)
         self.total += int(offsets[-1] - offsets[0])
@@ -172,22 +181,17 @@ class _Batcher:
 
     def add(self, document: Document, number: int, part: Part) -> Iterator[Batch]:
         self._account.accept(part.argument)
-        # Documents without an id are called by their number.
-        identifier = document.id if document.id is not None else b"%d" % self._account.read
-        self._batch.add(document, identifier, number)
+        self._batch.add(document, self._account.read, number)
         if self._batch.full:
             yield from self.rest()
 
     def add_block(self, block: Block, number: int, part: Part) -> Iterator[Batch]:
-        before = self._account.read
+        number_of_first = self._account.read + 1
         self._account.accept(part.argument, len(block))
-        ids = block.ids
-        if ids is None:
-            ids = [b"%d" % (before + i) for i in range(1, len(block) + 1)]
         first = 0
         while first < len(block):
             end = first + self._batch.room(block.offsets[first:])
-            self._batch.add_block(block, first, end, ids[first:end], number)
+            self._batch.add_block(block, first, end, number_of_first, number)
             first = end
             if self._batch.full:
                 yield from self.rest()

@@ -6,6 +6,7 @@ All of it works on ids that were set aside; the text is not read again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,12 @@ import pyarrow.compute as pc
 from strod.corpus.ingest import MARKERS
 from strod.kernels import kernel
 from strod.text.characters import HOLE
+from strod.text.fold import composed
 from strod.text.scan import hash_spans
 from strod.text.vocabulary import least_documents, model_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -30,6 +33,7 @@ __all__ = ["Lexicon", "build_lexicon", "unspaced_share"]
 
 # Han, kana and the scripts of mainland South-East Asia, in the syntax of RE2.
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+RUN_TOKENS = 1 << 22  # read at once
 PARTS = 16  # slices in which several epochs are joined
 
 
@@ -98,14 +102,22 @@ def _count_words(spill: SpillReader, folder: Path, out: NDArray[np.bool_]) -> No
                 uses = np.zeros(word_of.size, dtype=np.int64)
                 last = np.full(size, -1, dtype=np.int64)
                 current = epoch
-            chosen = np.flatnonzero(block.rows["epoch"] == epoch)  # epochs are consecutive
-            first, end = int(chosen[0]), int(chosen[-1]) + 1
-            offset = block.offsets["tokens"] + int(lengths[:first].sum())
-            tokens = spill.tokens(offset, int(lengths[first:end].sum()))
-            row = block.first + first
-            gone = out[row : block.first + end]
-            _count(tokens, lengths[first:end], gone, row, word_of, uses, last, documents)
+            for first, end in _runs(block.rows["epoch"] == epoch, lengths):
+                offset = block.offsets["tokens"] + int(lengths[:first].sum())
+                tokens = spill.tokens(offset, int(lengths[first:end].sum()))
+                row = block.first + first
+                gone = out[row : block.first + end]
+                _count(tokens, lengths[first:end], gone, row, word_of, uses, last, documents)
     _save_counts(folder, current, documents, uses)
+
+
+def _runs(chosen: NDArray[np.bool_], lengths: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Cut consecutive rows into runs of some million tokens."""
+    rows = np.flatnonzero(chosen)
+    runs = np.cumsum(lengths[rows]) // RUN_TOKENS
+    borders = np.flatnonzero(np.diff(runs, prepend=-1, append=runs[-1] + 1))
+    for begin, end in pairwise(borders.tolist()):
+        yield int(rows[begin]), int(rows[end - 1]) + 1
 
 
 def _save_counts(
@@ -161,7 +173,13 @@ def _join(words: list[pa.Table], least: int, stop: pa.Array) -> pa.Table:
 
 def _commonest_forms(forms: list[pa.Table], words: pa.Table) -> pa.Array:
     """The commonest written form of each word; of equally common ones the first in order."""
-    grouped = pa.concat_tables(forms).group_by(["word", "form"], use_threads=False)
+    table = pa.concat_tables(forms)
+    accented = pc.match_substring(table["form"], "\\").to_numpy()
+    if accented.any():
+        written = np.array(table["form"].to_pylist(), dtype=object)
+        written[accented] = [composed(form) for form in written[accented]]
+        table = table.set_column(0, "form", pa.array(written, type=pa.large_string()))
+    grouped = table.group_by(["word", "form"], use_threads=False)
     table = grouped.aggregate([("count", "sum")]).sort_by(
         [("word", "ascending"), ("count_sum", "descending"), ("form", "ascending")]
     )

@@ -7,6 +7,7 @@ aside as JSON and cast at the end.
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = (
     "list",
 )
 
-_NUMERAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_NUMERAL = re.compile(r"\s*[+-]?(?:(?:0|[1-9]\d*)\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})(?:[T ]\d{2}:\d{2}.*)?)?")
 _ARROW = {
     "number": pa.float64(),
@@ -43,20 +44,30 @@ def kind(value: Any) -> str:  # noqa: PLR0911
     """What a single value looks like."""
     if hasattr(value, "tolist"):  # of numpy
         value = value.tolist()
-    if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return NULL
+    if type(value).__name__ in ("NAType", "NaTType"):  # how pandas says None
         return NULL
     if isinstance(value, bool):
         return CATEGORY
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | decimal.Decimal):
         return NUMBER
     if isinstance(value, dt.date):  # datetime is one too
         return DATE
     if isinstance(value, list | tuple):
         return LIST
     if isinstance(value, str):
-        if _DATE.fullmatch(value):
-            return DATE
-        return NUMERAL if _NUMERAL.fullmatch(value) else CATEGORY
+        return _kind_of_text(value)
+    return CATEGORY
+
+
+def _kind_of_text(value: str) -> str:
+    if not value:
+        return NULL
+    if _date(value) is not None:
+        return DATE
+    if _NUMERAL.fullmatch(value) and math.isfinite(float(value)):
+        return NUMERAL
     return CATEGORY
 
 
@@ -86,8 +97,15 @@ def encode(values: tuple[Any, ...]) -> bytes:
 
 def _dump(value: Any) -> bytes:
     return orjson.dumps(
-        value, default=str, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+        value, default=_plain, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
     )
+
+
+def _plain(value: Any) -> Any:
+    """What orjson does not know: lists of numpy as lists, the rest as text."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _storable(value: Any) -> Any:
@@ -129,16 +147,22 @@ def _cast(value: Any, name: str) -> Any:
         return [_text(item) for item in items if kind(item) != NULL]
     if name == "number":
         return float(value) if what in (NUMBER, NUMERAL) else None
-    return _date(value) if name == "date" else _text(value)
+    if name == "date":
+        return _date(value) or _date(f"{value}-01")  # a bare year will do if dates are asked for
+    return _text(value)
 
 
-def _plain_column(values: list[Any], name: str) -> pa.Array | None:
+def _plain_column(values: list[Any], name: str) -> pa.Array | None:  # noqa: PLR0911
     """The column if all values are as the type has them; None if one needs a closer look."""
-    if name == "number" and bool in map(type, values):  # to Arrow a truth value is a number
+    types = set(map(type, values))
+    if name == "number" and bool in types:  # to Arrow a truth value is a number
+        return None
+    if name == "list" and str in types:  # and a string is a list of letters
         return None
     try:
         if name == "date":
-            return pa.array(values, type=pa.string()).cast(pa.date32())
+            array = pa.array(values, type=pa.string()).cast(pa.date32())
+            return array if all(map(_date, filter(None, values))) else None
         array = pa.array(values, type=_ARROW[name])
     except pa.ArrowException:
         return None

@@ -40,9 +40,10 @@ def _table(path: Path) -> pa.Table:
 class _Segment:
     """The files that one build or addition wrote."""
 
-    def __init__(self, folder: Path, boundaries: list[int]) -> None:
+    def __init__(self, folder: Path, about: dict[str, Any]) -> None:
         self.folder = folder
-        self.boundaries = boundaries
+        self.boundaries: list[int] = about["boundaries"]
+        self.text_blocks: list[int] = about["text_blocks"]
 
     @cached_property
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -106,8 +107,8 @@ class Shard:
         rows = self.documents()["text_row"].to_numpy()[documents]
         path = self._segment.folder / "texts.arrow"
         try:
-            return read_texts(path, rows)
-        except (OSError, ValueError, KeyError) as error:
+            return read_texts(path, self._segment.text_blocks, rows)
+        except (OSError, ValueError, LookupError) as error:
             raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
 
 
@@ -144,7 +145,7 @@ class Corpus:
         """The documents in their order, some at a time."""
         base = 0
         for about in self._about["segments"]:
-            segment = _Segment(self._root / "corpus" / about["name"], about["boundaries"])
+            segment = _Segment(self._root / "corpus" / about["name"], about)
             for index in range(len(about["boundaries"]) - 1):
                 yield Shard(segment, index, base, self._about["vocabulary"])
             base += about["boundaries"][-1]

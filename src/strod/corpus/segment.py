@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
 
@@ -38,6 +39,8 @@ __all__ = ["SHARD_DOCUMENTS", "SHARD_TOKENS", "Segment", "write_segment"]
 # A shard ends with the document that reaches either bound: a function of the documents alone.
 SHARD_TOKENS = 1 << 21
 SHARD_DOCUMENTS = 1 << 16
+SHARD_META = 1 << 24  # bytes of metadata as JSON
+RUN_TOKENS = 1 << 22  # read at once, of documents that stay and documents that don't
 ROW_GROUP = 4096  # documents that are decompressed together
 
 ARRAYS = {
@@ -93,27 +96,25 @@ class Segment:
 
 def _plans(spill: SpillReader, out: NDArray[np.bool_]) -> Iterator[_Plan]:
     first, start = 0, dict.fromkeys(STREAMS, 0)
-    tokens = documents = 0  # in the open shard, before the block
+    limits = {"tokens": SHARD_TOKENS, "documents": SHARD_DOCUMENTS, "meta": SHARD_META}
+    before = dict.fromkeys(limits, 0)  # in the open shard, before the block
     for block in spill:
         keep = ~out[block.first : block.first + block.rows.size]
         ends = {name: block.offsets[name] + np.cumsum(block.rows[name]) for name in STREAMS}
-        total_tokens = tokens + np.cumsum(block.rows["tokens"] * keep)
-        total_documents = documents + np.cumsum(keep)
-        spent_tokens = spent_documents = 0
+        sizes = {"tokens": block.rows["tokens"], "documents": np.ones(keep.size, dtype=np.int64)}
+        sizes["meta"] = block.rows["meta"]
+        totals = {name: before[name] + np.cumsum(sizes[name] * keep) for name in limits}
+        spent = dict.fromkeys(limits, 0)
         while True:
-            last = min(
-                np.searchsorted(total_tokens, spent_tokens + SHARD_TOKENS),
-                np.searchsorted(total_documents, spent_documents + SHARD_DOCUMENTS),
-            )
+            last = min(np.searchsorted(totals[n], spent[n] + limits[n]) for n in limits)
             if last == keep.size:
                 break
             yield _Plan(first, block.first + int(last) + 1, start)
             first = block.first + int(last) + 1
             start = {name: int(ends[name][last]) for name in STREAMS}
-            spent_tokens, spent_documents = int(total_tokens[last]), int(total_documents[last])
-        tokens = int(total_tokens[-1]) - spent_tokens
-        documents = int(total_documents[-1]) - spent_documents
-    if documents:
+            spent = {name: int(totals[name][last]) for name in limits}
+        before = {name: int(totals[name][-1]) - spent[name] for name in limits}
+    if before["documents"]:
         yield _Plan(first, spill.size, start)
 
 
@@ -188,20 +189,42 @@ def _shard(
     lexicon: Lexicon,
     columns: NDArray[np.int32],
     fields: list[tuple[str, str]],
+    mixed_ids: bool,
 ) -> _Shard:
     rows = spill.rows(plan.first, plan.end - plan.first)
     keep = ~out[plan.first : plan.end]
-    raw = spill.tokens(plan.offsets["tokens"], int(rows["tokens"].sum()))
-    tokens = _kept(_relabelled(raw, rows, lexicon), rows["tokens"], keep)
+    tokens = _tokens(plan, rows, keep, spill, lexicon)
     sizes = np.ascontiguousarray(rows["tokens"][keep])
     contents = {}
     for name in ("id", "meta"):
         data = spill.content(name, plan.offsets[name], int(rows[name].sum()))
         contents[name] = string_array(_kept(data, rows[name], keep), _offsets(rows[name][keep]))
+    if mixed_ids:
+        contents["id"] = _marked(contents["id"], rows["numbered"][keep])
     width = int(columns.max(initial=-1)) + 1
     numbers = np.flatnonzero(keep) + plan.first
     documents, misfits = _documents(contents, numbers, fields)
     return _Shard(tokens, sizes, count_matrix(tokens, sizes, columns, width), documents, misfits)
+
+
+def _tokens(
+    plan: _Plan,
+    rows: NDArray[np.void],
+    keep: NDArray[np.bool_],
+    spill: SpillReader,
+    lexicon: Lexicon,
+) -> NDArray[np.int32]:
+    """The tokens of the documents to keep, read in runs so that dropped ones cost no memory."""
+    runs = np.cumsum(rows["tokens"]) // RUN_TOKENS
+    offset, pieces = plan.offsets["tokens"], []
+    for run in np.unique(runs):
+        part, stay = rows[runs == run], keep[runs == run]
+        size = int(part["tokens"].sum())
+        if stay.any():
+            numbers = _relabelled(spill.tokens(offset, size), part, lexicon)
+            pieces.append(_kept(numbers, part["tokens"], stay))
+        offset += size
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _documents(
@@ -261,6 +284,13 @@ class _Writer:
         self._documents.write_table(shard.documents, row_group_size=ROW_GROUP)
 
 
+def _marked(ids: pa.LargeStringArray, numbered: NDArray[np.bool_]) -> pa.LargeStringArray:
+    """Numbers as #N where other documents have ids, so that no id is there twice."""
+    sign, nothing = pa.scalar("#", pa.large_string()), pa.scalar("", pa.large_string())
+    marked = pc.binary_join_element_wise(sign, ids, nothing)
+    return pc.if_else(pa.array(numbered), marked, ids)
+
+
 def write_segment(
     folder: Path,
     spill: SpillReader,
@@ -269,10 +299,18 @@ def write_segment(
     fields: list[tuple[str, str]],
     workers: int,
     progress: Progress,
+    *,
+    mixed_ids: bool,
 ) -> Segment:
     """Write the documents that are not `out` as shards."""
     build = partial(
-        _shard, spill=spill, out=out, lexicon=lexicon, columns=lexicon.columns, fields=fields
+        _shard,
+        spill=spill,
+        out=out,
+        lexicon=lexicon,
+        columns=lexicon.columns,
+        fields=fields,
+        mixed_ids=mixed_ids,
     )
     segment = Segment(misfits=[0] * len(fields))
     with _Writer(folder) as writer:

@@ -29,6 +29,7 @@ ROW = np.dtype(
         ("line", "<i8"),
         ("part", "<i4"),
         ("epoch", "<i4"),
+        ("numbered", "?"),  # whether the id is the document's number
     ]
 )
 STREAMS = ("tokens", "id", "meta")

@@ -27,9 +27,16 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
 
 class TextWriter:
-    """Appends blocks of texts to an Arrow file."""
+    """Appends blocks of texts to an Arrow file.
+
+    Attributes
+    ----------
+    blocks : list of int
+        The row with which each block begins, and the number of rows.
+    """
 
     def __init__(self, path: Path) -> None:
+        self.blocks = [0]
         self._file = pa.OSFile(str(path), "wb")
         self._writer = pa.ipc.new_file(self._file, _SCHEMA, options=_OPTIONS)
 
@@ -52,19 +59,17 @@ class TextWriter:
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         column = string_array(np.frombuffer(text, dtype=np.uint8), offsets)
         self._writer.write_batch(pa.record_batch([column], schema=_SCHEMA))
+        self.blocks.append(self.blocks[-1] + sizes.size)
 
 
-def read_texts(path: Path, rows: NDArray[np.int64]) -> list[str]:
+def read_texts(path: Path, blocks: list[int], rows: NDArray[np.int64]) -> list[str]:
     """Texts by row; only the blocks that hold them are decompressed."""
+    found: dict[int, str] = {}
+    numbers = np.searchsorted(blocks, rows, side="right") - 1
     with pa.memory_map(str(path)) as file:
         reader = pa.ipc.open_file(file)
-        found: dict[int, str] = {}
-        first = 0
-        for i in range(reader.num_record_batches):
-            if len(found) == len(rows):
-                break
-            block = reader.get_batch(i)
-            inside = [row for row in rows.tolist() if first <= row < first + block.num_rows]
-            found |= {row: block["text"][row - first].as_py() for row in inside}
-            first += block.num_rows
+        for number in np.unique(numbers).tolist():
+            column = reader.get_batch(number)["text"]
+            inside = rows[numbers == number].tolist()
+            found |= {row: column[row - blocks[number]].as_py() for row in inside}
     return [found[row] for row in rows.tolist()]

@@ -113,7 +113,7 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     The folder lies beside `target`. What a killed run left there is removed first. If the
     block fails nothing is left behind, and an old `target` stays as it was.
     """
-    target = Path(os.path.abspath(target))  # noqa: PTH100 - keep links as the user wrote them
+    target = target.resolve()  # a link stays a link to what is replaced
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent}: no such folder; make it first")
     building = target.parent / f".{target.name}.building"
@@ -122,6 +122,7 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             raise UsageError(f"{target}: exists already; give another name or --overwrite")
         if os.path.lexists(target) and not (target / "manifest.json").is_file():
             raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
+        _recover(target)
         shutil.rmtree(building, ignore_errors=True)
         try:
             building.mkdir()
@@ -137,14 +138,33 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
 def _exchange(one: Path, other: Path) -> None:
     """Swap two folders in one step, so that neither name is ever without one."""
     swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if swap is None:  # not Linux: as close as plain renames get
-        aside = one.with_name(f"{one.name}.old")
-        other.rename(aside)
-        one.rename(other)
-        aside.rename(one)
-    elif swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE):
-        number = ctypes.get_errno()
+    if swap and not swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE):
+        return
+    number = ctypes.get_errno() if swap else errno.ENOSYS
+    if number not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
         raise OSError(number, os.strerror(number), str(other))
+    # Not this system or not this file system: as close as plain renames get.
+    aside = _aside(other)
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except OSError:
+        aside.rename(other)
+        raise
+    aside.rename(one)
+
+
+def _aside(target: Path) -> Path:
+    return target.parent / f".{target.name}.old"
+
+
+def _recover(target: Path) -> None:
+    """Put back what a run that was killed between two renames had put aside."""
+    if _aside(target).exists():
+        if target.exists():
+            shutil.rmtree(_aside(target), ignore_errors=True)
+        else:
+            _aside(target).rename(target)
 
 
 def _put_in_place(building: Path, target: Path) -> None:

@@ -57,10 +57,10 @@ def _is_text(kind: pa.DataType) -> bool:
     return any(test(kind) for test in _TEXT_TYPES)
 
 
-def _joined(table: pa.Table, names: tuple[str, ...]) -> pa.LargeStringArray | None:
+def _joined(table: pa.Table, fields: Fields) -> pa.LargeStringArray | None:
     """The text fields as one column; None if a value is missing or no text."""
     columns = []
-    for name in names:
+    for name in fields.text:
         if name not in table.column_names or not _is_text(table.schema.field(name).type):
             return None
         column = table[name].cast(pa.large_string())
@@ -69,6 +69,7 @@ def _joined(table: pa.Table, names: tuple[str, ...]) -> pa.LargeStringArray | No
         columns.append(column)
     joined = columns[0]
     if len(columns) > 1:
+        fields.seen.update(fields.text)
         joined = pc.binary_join_element_wise(*columns, pa.scalar("\n\n", pa.large_string()))
     return pa.concat_arrays(joined.chunks) if joined.num_chunks != 1 else joined.chunk(0)
 
@@ -103,7 +104,7 @@ def block_from_table(table: pa.Table, fields: Fields, line: int) -> Block | None
     """The rows of a table as a block, or None if a row needs a closer look."""
     if fields.meta or not len(table):
         return None
-    column = _joined(table, fields.text)
+    column = _joined(table, fields)
     if column is None:
         return None
     try:

@@ -16,7 +16,7 @@ from strod.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["fold", "has_elisions", "stemmer"]
+__all__ = ["composed", "fold", "has_elisions", "stemmer"]
 
 _LATEX_ACCENT = re.compile(r"\{?\\([\"'`^~=.])\{?([A-Za-z])\}?\}?")
 _COMBINING = dict(zip("\"'`^~=.", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307", strict=True))
@@ -34,6 +34,18 @@ def has_elisions(language: str) -> bool:
     return language in _ELISIONS
 
 
+def composed(word: str) -> str:
+    r"""`word` with its LaTeX accents as characters, for display.
+
+    Examples
+    --------
+    >>> composed('Schr{\\"o}dinger')
+    'Schrödinger'
+    """
+    accented = _LATEX_ACCENT.sub(lambda m: m[2] + _COMBINING[m[1]], word)
+    return unicodedata.normalize("NFC", accented)
+
+
 def fold(word: str, language: str = "en") -> str:
     r"""Return the form of `word` that is counted.
 
@@ -45,7 +57,7 @@ def fold(word: str, language: str = "en") -> str:
     'homme'
     """
     if "\\" in word:
-        word = _LATEX_ACCENT.sub(lambda m: m[2] + _COMBINING[m[1]], word)
+        word = composed(word)
     word = word.translate(_INVISIBLE | _APOSTROPHES)
     word = unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).casefold())
     if language == "en":

@@ -41,6 +41,7 @@ TOO_LONG = "document too long"
 # A record may hold more than its text; a line is worth keeping up to this size.
 LONGEST_LINE = 2 * LONGEST_DOCUMENT
 PARQUET_ROWS = 4096
+PARQUET_BYTES = 4 << 20  # about, for rows of the mean size
 _LOOSE_COLON = re.compile(rb'"[ \t\r]+:')
 
 
@@ -111,13 +112,11 @@ class _JsonReader:
             return self._rescued(line, Reject("broken JSON", number, str(error)))
         if isinstance(record, dict):
             return from_record(record, number, self._fields)
-        if isinstance(record, str):
-            return document(record, number, meta=(None,) * len(self._fields.meta))
         return Reject("not a JSON object", number, "one object a line is expected")
 
 
 def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
-    """One JSON object (or string) a line; empty lines are passed over."""
+    """One JSON object a line; empty lines are passed over."""
     reader = _JsonReader(fields)
     id_types = [pa.string(), pa.int64()]
     number = 1
@@ -214,30 +213,61 @@ def read_csv(data: Iterator[bytes], fields: Fields, delimiter: str | None = None
                 yield Reject("unclosed quote" if quote else "broken CSV", number, str(row))
             elif header is None:
                 header = row
+                twice = _twice(header, fields)
+                if twice:
+                    yield Reject("duplicate key", number, f"column {twice!r} is there twice")
+                    return
             elif row and len(row) != len(header):
                 yield Reject("wrong number of columns", number, f"{len(row)} of {len(header)}")
             elif row:
-                yield from_record(_filled(header, row), number, fields)
+                yield from_record(_filled(header, row, fields), number, fields)
     except _DamagedRowError as error:
         yield Reject(DAMAGED, error.line, str(error.__cause__))
 
 
-def _filled(header: list[str], row: list[str]) -> dict[str, str]:
-    """The row without its empty cells: CSV has no other way to say that a value is missing."""
-    return {name: value for name, value in zip(header, row, strict=True) if value != ""}
+def _filled(header: list[str], row: list[str], fields: Fields) -> dict[str, str]:
+    """The row without empty ids and metadata: CSV has no other way to say that one is missing."""
+    cells = zip(header, row, strict=True)
+    return {name: value for name, value in cells if value != "" or name in fields.text}
 
 
 def read_table(batches: Iterable[pa.RecordBatch], fields: Fields) -> Iterator[Item]:
     """Rows of Arrow data, numbered from 1."""
     number = 1
     for batch in batches:
+        twice = _twice(batch.schema.names, fields)
+        if twice:
+            yield Reject("duplicate key", number, f"column {twice!r} is there twice")
+            return
         block = block_from_table(pa.Table.from_batches([batch]), fields, number)
         if block is not None:
             yield block
         else:
-            for i, record in enumerate(batch.to_pylist()):
-                yield from_record(record, number + i, fields)
+            for i in range(batch.num_rows):
+                yield from_record(_row(batch, i, fields), number + i, fields)
         number += batch.num_rows
+
+
+def _twice(names: list[str], fields: Fields) -> str | None:
+    return next((name for name in fields.used if names.count(name) > 1), None)
+
+
+def _row(batch: pa.RecordBatch, i: int, fields: Fields) -> dict[str, Any]:
+    """One row, value by value: what one of them holds is no matter to the others."""
+    names = batch.schema.names
+    used = [name for name in fields.used if name in names]
+    if not set(fields.text) & set(names):
+        return dict.fromkeys(names)  # so that the error can name what is there
+    return {name: _value(batch[name][i]) for name in used}
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return scalar.as_buffer().to_pybytes()
+    except (ValueError, OverflowError):  # a date that Python has not
+        return str(scalar)
 
 
 def _parquet_batches(
@@ -249,7 +279,10 @@ def _parquet_batches(
         if not set(fields.text) & set(names):
             columns = names  # so that the error can name what is there
         size, rows = path.stat().st_size, max(file.metadata.num_rows, 1)
-        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=columns):
+        groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
+        row_size = max((g.total_byte_size // max(g.num_rows, 1) for g in groups), default=1)
+        at_once = min(PARQUET_ROWS, max(PARQUET_BYTES // max(row_size, 1), 1))
+        for batch in file.iter_batches(batch_size=at_once, columns=columns):
             yield batch
             advance(size * batch.num_rows // rows)
 

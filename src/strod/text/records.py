@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST_DOCUMENT", "Document", "Fields", "Reject", "document", "from_record"]
 
-LONGEST_DOCUMENT = 32 << 20  # bytes
+LONGEST_DOCUMENT = 16 << 20  # bytes
 LONGEST_ID = 1000  # bytes
 
 
@@ -45,12 +46,15 @@ class Fields:
         Set when the user named the field.
     meta : tuple of str
         Kept with the document.
+    seen : set of str
+        Of several text fields, those that some document had.
     """
 
     text: tuple[str, ...] = ("text",)
     id: str = "id"
     id_required: bool = False
     meta: tuple[str, ...] = ()
+    seen: set[str] = field(default_factory=set, compare=False)
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -86,11 +90,12 @@ def _identifier(value: Any) -> bytes | str:
     """The id in UTF-8, or what is wrong with it."""
     if value is None or value == "":
         return "no id"
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if isinstance(value, bool) or not isinstance(value, str | bytes | Integral):
         return "id is not a string"
     try:
-        identifier = str(value).encode()
-    except UnicodeEncodeError:
+        identifier = value if isinstance(value, bytes) else str(value).encode()
+        identifier.decode()
+    except UnicodeError:
         return "broken id"
     if b"\0" in identifier:
         return "broken id"
@@ -102,10 +107,17 @@ def _joined(record: Mapping[str, Any], line: int, fields: Fields) -> str | Rejec
     parts = []
     for name in fields.text:
         value = record.get(name)
+        if isinstance(value, bytes):
+            try:
+                value = value.decode()
+            except UnicodeDecodeError as error:
+                return Reject("broken UTF-8", line, f"byte {error.start}")
         if isinstance(value, str):
             parts.append(value)
         elif value is not None:
             return Reject("text is not a string", line, f"field {name!r}")
+        if value is not None and len(fields.text) > 1:
+            fields.seen.add(name)
     if not parts:
         return Reject("no text field", line, f"{fields.text[0]!r} is not among {_names(record)}")
     return "\n\n".join(parts)  # the empty line makes each field a sentence of its own

@@ -4,8 +4,9 @@ A text is read from left to right. At each place the first rule that fits is app
 
 1. *White space* separates words; an empty line ends the sentence.
 2. *Encoded data*: at the start of a chunk (a run of characters without a space), an
-   ASCII chunk of 30 characters or more with fewer than 3 letters per piece is a hole;
-   a piece is a capital with the small letters after it, or a run of either.
+   ASCII chunk of 30 characters or more with fewer than 3 letters per piece is a hole,
+   unless it is all letters and hyphens; a piece is a capital with the small letters after
+   it, or a run of either.
 3. *Words*: letters, digits and marks; an apostrophe between two letters; LaTeX accents
    (``Schr\"odinger``). Up to 40 characters. What begins with a digit is a number, and
    a hole unless numbers are kept; one digit and one letter (3d) are a word.
@@ -59,11 +60,12 @@ LONGEST_WORD = 40
 _ACCENT = r"\\[\"'`^~=.](?:\{[A-Za-z]\}|[A-Za-z])"
 _ACCENTED = rf"(?:{_ACCENT}|\{{{_ACCENT}\}})"
 _CHUNK = regex.compile(r"[!-~]{30,}(?=[\x00-\x20\x7f]|\Z)")
+_NO_COMPOUND = regex.compile(r"[^A-Za-z-]")
 _PIECE = regex.compile(r"[A-Z]+[a-z]*|[a-z]+")
 _WWW = regex.compile(r"[Ww]{3}\.[A-Za-z0-9][!-~]*")
 _LINK = regex.compile(r"://[!-~]*")
 _MAIL = regex.compile(r"@[A-Za-z0-9][A-Za-z0-9._-]*")
-_LOCAL = regex.compile(r"[A-Za-z0-9._%+-]*\Z")
+_LOCAL = regex.compile(r"[A-Za-z0-9._%+-]")
 _TAG = regex.compile(
     r"<(?:[!?][^<>]*|/?(?P<name>[A-Za-z][A-Za-z0-9:._-]*+)(?:\s*+/?|\s[^<>]*=[^<>]*))>",
     regex.ASCII,
@@ -124,7 +126,7 @@ class _Scanner:
             return None
         pieces = _PIECE.findall(chunk[0])
         # A capital after a small letter begins a piece, one after a capital does not.
-        if sum(map(len, pieces)) >= 3 * len(pieces):
+        if sum(map(len, pieces)) >= 3 * len(pieces) or not _NO_COMPOUND.search(chunk[0]):
             return None
         self.breaks.append(HOLE)
         return int(chunk.end())
@@ -201,7 +203,9 @@ class _Scanner:
         address = _MAIL.match(self.text, place)
         if address is None or end != place:
             return None
-        local = _LOCAL.search(self.text[:place]).start()
+        local = place
+        while local > 0 and _LOCAL.match(self.text, local - 1):
+            local -= 1
         if local > start:
             return None
         self.withdraw(local)

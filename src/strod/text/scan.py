@@ -51,7 +51,7 @@ JUNK_CHUNK = 30  # characters without a space from which a chunk may be encoded 
 JUNK_PIECE = 3  # mean letters per piece below which it is
 
 _NEWLINE, _BLANK, _SMALL_W = map(ord, "\n w")
-_HASH, _DOLLAR, _AND, _DOT, _SLASH = map(ord, "#$&./")
+_HASH, _DOLLAR, _AND, _MINUS, _DOT, _SLASH = map(ord, "#$&-./")
 _COLON, _SEMICOLON, _LESS, _EQUAL, _MORE, _AT = map(ord, ":;<=>@")
 _OPEN, _BACKSLASH, _CLOSE, _BRACE, _UNBRACE = map(np.uint8, b"[\\]{}")
 _CASE, _NO_CASE = np.uint8(0), np.uint8(32)
@@ -175,16 +175,20 @@ def _address_end(text, p, end):
 def _junk_end(text, p, end):
     """End of a chunk of encoded data (base64, uuencode, hashes) at `p`; `p` if it is none."""
     q = p
-    letters, pieces, before = 0, 0, 0
+    letters, pieces, before, compound = 0, 0, 0, True
     while q < end and _FLAGS[text[q]] & _PRINTABLE:
         kind = _FLAGS[text[q]] & _ALPHA
         if kind:
             letters += 1
             if before == 0 or (kind == _UPPER and before == _SMALL):
                 pieces += 1
+        elif text[q] != _MINUS:
+            compound = False
         before = kind
         q += 1
-    if q - p < JUNK_CHUNK or (q < end and text[q] >= 0x80) or letters >= JUNK_PIECE * pieces:
+    if q - p < JUNK_CHUNK or (q < end and text[q] >= 0x80):
+        return p
+    if compound or letters >= JUNK_PIECE * pieces:
         return p
     return q
 

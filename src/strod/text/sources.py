@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pyarrow as pa
 
 from strod.errors import InputError, UsageError
@@ -34,7 +33,18 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+_NOT_TEXT = {
+    b"%PDF-": "a PDF file",
+    b"PK\x03\x04": "a ZIP archive (or a Word, Excel or OpenDocument file)",
+    b"\xd0\xcf\x11\xe0": "an old Word or Excel file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"SQLite format 3": "a database",
+}
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zstd"}
+
+MOST_PATHS = 1000
 
 Advance = Callable[[int], None]
 Reader = Callable[[Fields, Advance], Iterator[Item]]
@@ -85,8 +95,17 @@ def resolve(sources: Iterable[Any], kind: str = "auto") -> list[Part]:
         if isinstance(source, str | os.PathLike):
             parts += _path_parts(os.fspath(source), argument, kind, alone=len(sources) == 1)
         else:
+            _refuse_paths(source)
             parts.append(Part(f"source {argument + 1}", argument, 0, _object_reader(source)))
     return parts
+
+
+def _refuse_paths(source: Any) -> None:
+    """A list of file names is hardly meant as a list of texts."""
+    if isinstance(source, list | tuple) and 0 < len(source) <= MOST_PATHS:
+        names = [item for item in source if isinstance(item, str | os.PathLike)]
+        if len(names) == len(source) and all(map(os.path.exists, names)):
+            raise UsageError("a list of files is no source: give each as one, build(*files)")
 
 
 def _path_parts(name: str, argument: int, kind: str, *, alone: bool) -> list[Part]:
@@ -97,6 +116,8 @@ def _path_parts(name: str, argument: int, kind: str, *, alone: bool) -> list[Par
     path = Path(name)
     try:
         mode = path.stat().st_mode
+        if stat.S_ISDIR(mode) and (path / "manifest.json").is_file() and (path / "corpus").is_dir():
+            raise InputError(f"{name}: is a workspace already; give the text it was built from")
         if stat.S_ISDIR(mode):
             return list(_folder_parts(path, argument, kind, alone=alone))
     except FileNotFoundError:
@@ -150,13 +171,7 @@ def _kind_by_content(head: bytes) -> str:
     if head.startswith(b"PAR1"):
         return "parquet"
     first = head.lstrip().split(b"\n", 1)[0]
-    if first.startswith((b"{", b'"')):
-        try:
-            orjson.loads(first)
-        except orjson.JSONDecodeError:
-            return "jsonl" if first.startswith(b'{"') else "lines"
-        return "jsonl"
-    return "lines"
+    return "jsonl" if first.startswith((b'{"', b"{ ", b"{}")) else "lines"
 
 
 def _read_stream(
@@ -187,6 +202,10 @@ def _read_chunks(
         first = next(data, b"")
     except DamagedStreamError as error:
         yield Reject(formats.DAMAGED, 0 if kind == "files" else 1, str(error))
+        return
+    what = next((what for magic, what in _NOT_TEXT.items() if first.startswith(magic)), None)
+    if what is not None:
+        yield Reject("not a text file", 0, f"it is {what}; turn it into text first")
         return
     kind = _kind_by_content(first) if kind == "auto" else kind
     data = itertools.chain([first] if first else [], data)
@@ -221,10 +240,15 @@ def _object_reader(source: Any) -> Reader:
 
 def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Item]:
     try:
-        table = pa.table(source)
-    except (pa.ArrowException, TypeError):  # one column: a pandas series, an Arrow array
+        reader = pa.RecordBatchReader.from_stream(source)
+    except (pa.ArrowException, TypeError, ValueError):  # one column: a series, an Arrow array
         return _read_objects(pa.chunked_array(source).to_pylist(), fields, _)
-    return formats.read_table(table.to_batches(max_chunksize=formats.PARQUET_ROWS), fields)
+    return formats.read_table(itertools.chain.from_iterable(map(_cut, reader)), fields)
+
+
+def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    for first in range(0, batch.num_rows, formats.PARQUET_ROWS):
+        yield batch.slice(first, formats.PARQUET_ROWS)
 
 
 def _read_objects(source: Iterable[Any], fields: Fields, _: Advance) -> Iterator[Item]:
