@@ -317,12 +317,12 @@ def test_stop_words_of_the_user_in_any_case(build: Build) -> None:
 def test_no_word_left(build: Build) -> None:
     with pytest.raises(InputError, match="no word is left for the model: 2 documents"):
         build(["the and", "of the"])
-    with pytest.raises(InputError, match="none of the documents holds a word"):
+    with pytest.raises(InputError, match="no usable document: source 1:1: no words"):
         build(["1 2", "3 4"])
 
 
 def test_tokenizer_that_finds_nothing(build: Build) -> None:
-    with pytest.raises(InputError, match="none of the documents holds a word"):
+    with pytest.raises(InputError, match="no usable document: source 1:1: no words"):
         build(["river", "stone"], tokenizer=lambda _: [])
 
 
@@ -353,7 +353,7 @@ META = [
     {"text": "river", "date": "2020-05-01", "n": 1, "s": "x", "list": ["a", "b"], "mix": 1},
     {"text": "stone", "date": "2021-02", "n": "2.5", "s": 5, "list": "c", "mix": "2020-01-01"},
     {"text": "cloud", "date": "2022-01-01T10:00:00Z", "n": None, "s": True, "list": None},
-    {"text": "copper", "date": "2023-13-01", "n": -3.0, "s": {"k": 1}, "list": [1, None]},
+    {"text": "copper", "date": "2023-02-30", "n": -3.0, "s": {"k": 1}, "list": [1, None]},
 ]
 
 

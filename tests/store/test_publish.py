@@ -222,3 +222,33 @@ def test_a_name_that_is_too_long(tmp_path: Path) -> None:
     with pytest.raises(StrodError, match="too long"):
         strod.build(texts(3), out=tmp_path / ("x" * 300))
     assert names(tmp_path) == []
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    strod.build(["river"], out=tmp_path / "real" / "x.strod")
+    (tmp_path / "link.strod").symlink_to(tmp_path / "real" / "x.strod")
+    for text in ("stone", "cloud"):
+        strod.build([text], out=tmp_path / "link.strod", overwrite=True)
+    assert (tmp_path / "link.strod").is_symlink()
+    words = strod.open(tmp_path / "real" / "x.strod").corpus.vocabulary["word"].to_pylist()
+    assert words == ["cloud"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.strod", "real"]
+
+
+def test_file_systems_that_cannot_swap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strod.build(["river"], out=tmp_path / "w.strod")
+    monkeypatch.setattr(
+        "strod.store.publish._EXCHANGE", 1 << 20
+    )  # the system answers: invalid argument
+    strod.build(["stone"], out=tmp_path / "w.strod", overwrite=True)
+    assert strod.open(tmp_path / "w.strod").corpus.vocabulary["word"].to_pylist() == ["stone"]
+    assert [p.name for p in tmp_path.iterdir()] == ["w.strod"]
+
+
+def test_what_was_put_aside_comes_back(tmp_path: Path) -> None:
+    strod.build(["river"], out=tmp_path / "w.strod")
+    (tmp_path / "w.strod").rename(tmp_path / ".w.strod.old")  # killed between two renames
+    with pytest.raises(UsageError, match="exists already"):
+        strod.build(["stone"], out=tmp_path / "w.strod")
+    assert strod.open(tmp_path / "w.strod").corpus.vocabulary["word"].to_pylist() == ["river"]

@@ -42,7 +42,7 @@ def test_json_lines() -> None:
     assert list(unpacked(read_json_lines(iter([data]), FIELDS))) == [
         Document(b"one", b"1", (), 1),
         Document(b"two", b"b", (), 3),
-        Document(b"three", None, (), 4),
+        Reject("not a JSON object", 4, "one object a line is expected"),
     ]
 
 
@@ -112,11 +112,7 @@ def test_deeply_nested_json() -> None:
 def test_metadata_of_json_lines() -> None:
     data = b'{"text": "one", "year": 1999}\n{"text": "two"}\n"three"\n'
     found = list(unpacked(read_json_lines(iter([data]), META)))
-    assert [item.meta for item in found if isinstance(item, Document)] == [
-        (1999,),
-        (None,),
-        (None,),
-    ]
+    assert [item.meta for item in found if isinstance(item, Document)] == [(1999,), (None,)]
 
 
 def test_long_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +181,7 @@ def test_csv_rejects() -> None:
         (4, "wrong number of columns"),
         (5, "broken UTF-8"),
         (6, "broken id"),
-        (7, "no text field"),
+        (7, "empty document"),
         (8, "last"),
     ]
 

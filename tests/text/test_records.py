@@ -92,7 +92,7 @@ def test_missing_id(record: dict[str, Any]) -> None:
     assert reason(from_record(record, 1, Fields(id="key", id_required=True))) == "no id"
 
 
-@pytest.mark.parametrize("value", [1, ["a"], {"a": 1}, b"a", True])
+@pytest.mark.parametrize("value", [1, ["a"], {"a": 1}, True])
 def test_text_must_be_a_string(value: Any) -> None:
     item = from_record({"text": value}, 2, Fields())
     assert item == Reject("text is not a string", 2, "field 'text'")

@@ -74,7 +74,6 @@ def write(folder: Path, files: dict[str, bytes]) -> Path:
         ("a", JSON),
         ("a.txt", JSON),
         ("a.gz", gzip.compress(JSON)),
-        ("a", b'"one"\n"two"\n'),
         ("a", b"\n\n" + JSON),
         ("a", codecs.BOM_UTF16_LE + JSON.decode().encode("utf-16-le")),
         ("a", LINES),

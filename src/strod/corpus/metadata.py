@@ -30,8 +30,10 @@ NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = (
     "list",
 )
 
-_NUMERAL = re.compile(r"\s*[+-]?(?:(?:0|[1-9]\d*)\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
-_DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})(?:[T ]\d{2}:\d{2}.*)?)?")
+_NUMERAL = re.compile(r"\s*[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_DATE = re.compile(
+    r"(?!0000)(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])(?:[T ]\d{2}:\d{2}.*)?)?"
+)
 _ARROW = {
     "number": pa.float64(),
     "date": pa.date32(),
@@ -64,7 +66,7 @@ def kind(value: Any) -> str:  # noqa: PLR0911
 def _kind_of_text(value: str) -> str:
     if not value:
         return NULL
-    if _date(value) is not None:
+    if _DATE.fullmatch(value):
         return DATE
     if _NUMERAL.fullmatch(value) and math.isfinite(float(value)):
         return NUMERAL
@@ -162,7 +164,7 @@ def _plain_column(values: list[Any], name: str) -> pa.Array | None:  # noqa: PLR
     try:
         if name == "date":
             array = pa.array(values, type=pa.string()).cast(pa.date32())
-            return array if all(map(_date, filter(None, values))) else None
+            return array if all(map(_DATE.fullmatch, filter(None, values))) else None
         array = pa.array(values, type=_ARROW[name])
     except pa.ArrowException:
         return None

@@ -118,11 +118,11 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise UsageError(f"{target.parent}: no such folder; make it first")
     building = target.parent / f".{target.name}.building"
     with _locked(target.parent / f".{target.name}.lock"):
+        _recover(target)
         if os.path.lexists(target) and not overwrite:
             raise UsageError(f"{target}: exists already; give another name or --overwrite")
         if os.path.lexists(target) and not (target / "manifest.json").is_file():
             raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
-        _recover(target)
         shutil.rmtree(building, ignore_errors=True)
         try:
             building.mkdir()

@@ -267,7 +267,7 @@ def _value(scalar: pa.Scalar) -> Any:
     except UnicodeDecodeError:
         return scalar.as_buffer().to_pybytes()
     except (ValueError, OverflowError):  # a date that Python has not
-        return str(scalar)
+        return None
 
 
 def _parquet_batches(

@@ -119,7 +119,9 @@ def _joined(record: Mapping[str, Any], line: int, fields: Fields) -> str | Rejec
         if value is not None and len(fields.text) > 1:
             fields.seen.add(name)
     if not parts:
-        return Reject("no text field", line, f"{fields.text[0]!r} is not among {_names(record)}")
+        name = fields.text[0]
+        missing = "is null" if name in record else f"is not among {_names(record)}"
+        return Reject("no text field", line, f"{name!r} {missing}")
     return "\n\n".join(parts)  # the empty line makes each field a sentence of its own
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pyarrow as pa
 
 from strod.errors import InputError, UsageError
@@ -171,7 +172,12 @@ def _kind_by_content(head: bytes) -> str:
     if head.startswith(b"PAR1"):
         return "parquet"
     first = head.lstrip().split(b"\n", 1)[0]
-    return "jsonl" if first.startswith((b'{"', b"{ ", b"{}")) else "lines"
+    if first.startswith(b'{"'):
+        return "jsonl"
+    try:
+        return "jsonl" if isinstance(orjson.loads(first), dict) else "lines"
+    except orjson.JSONDecodeError:
+        return "lines"
 
 
 def _read_stream(
