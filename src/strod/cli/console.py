@@ -14,6 +14,7 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TaskProgressColumn,
     TextColumn,
@@ -21,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.text import Text
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -93,6 +95,14 @@ class TerminalProgress:
             self._bar.advance(self._task, amount)
 
 
+class _RateColumn(ProgressColumn):
+    """How many a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "")
+
+
 def _columns(total: int, unit: str) -> list[ProgressColumn]:
     name = TextColumn("{task.description}")
     if not total:
@@ -100,5 +110,5 @@ def _columns(total: int, unit: str) -> list[ProgressColumn]:
     if unit == "bytes":
         amount: list[ProgressColumn] = [DownloadColumn(), TransferSpeedColumn()]
     else:
-        amount = [MofNCompleteColumn(), TextColumn(unit)]
+        amount = [MofNCompleteColumn(), TextColumn(unit), _RateColumn()]
     return [name, BarColumn(), TaskProgressColumn(), *amount, TimeRemainingColumn()]
