@@ -144,7 +144,7 @@ class Batch:
         self.lines.append(document.line)
         self.parts.append(part)
         self.metas.append(document.meta)
-        self.total += len(document.text)
+        self.total += len(document.text) + sum(map(_weight, document.meta))
 
     def room(self, offsets: NDArray[np.int64]) -> int:
         """How many of the documents that lie between `offsets` still belong here."""
@@ -170,6 +170,11 @@ class Batch:
     def full(self) -> bool:
         """Whether the next document belongs to the next batch."""
         return self.total >= BATCH_BYTES or len(self.sizes) >= BATCH_DOCUMENTS
+
+
+def _weight(value: Any) -> int:
+    """About how many bytes a metadata value takes."""
+    return len(value) if isinstance(value, str | bytes) else 16
 
 
 class _Batcher:

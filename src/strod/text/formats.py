@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from strod.text.blocks import Block, block_from_json, block_from_table, json_table
 from strod.text.records import LONGEST_DOCUMENT, Document, Fields, Reject, document, from_record
-from strod.text.streams import DamagedStreamError, blocks, lines
+from strod.text.streams import CHUNK, DamagedStreamError, blocks, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -273,7 +273,7 @@ def _value(scalar: pa.Scalar) -> Any:
 def _parquet_batches(
     path: Path, fields: Fields, advance: Callable[[int], None]
 ) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, buffer_size=CHUNK) as file:  # pages, not whole columns
         names = file.schema_arrow.names
         columns = [name for name in dict.fromkeys(fields.used) if name in names]
         if not set(fields.text) & set(names):
