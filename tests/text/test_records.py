@@ -102,7 +102,7 @@ def test_text_must_be_a_string(value: Any) -> None:
     ("record", "detail"),
     [
         ({}, "'text' is not among no fields"),
-        ({"text": None}, "'text' is not among text"),
+        ({"text": None}, "'text' is null"),
         ({"body": 1, "id": 2}, "'text' is not among body, id"),
         ({f"f{i}": 1 for i in range(9)}, "'text' is not among f0, f1, f2, f3, f4, f5, f6, f7, …"),
         ({"x" * 99: 1}, f"'text' is not among {'x' * 40}"),
