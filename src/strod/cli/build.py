@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "describe_build"]
 
+_ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
 MANY = 0.1  # share of rejected documents that is worth a warning
 UNSPACED = 0.1  # share of tokens from which a hint is worth its line
 
@@ -105,6 +107,7 @@ def run(
     from strod.text.stopwords import read_stopwords  # noqa: PLC0415
 
     pa.enable_signal_handlers(False)  # Ctrl-C is ours, also while Arrow is at work
+    _share_memory()
     if sources.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     if workers is not None:
@@ -119,6 +122,13 @@ def run(
     _warn(workspace)
     if not quiet:
         describe_build(workspace, output())
+
+
+def _share_memory() -> None:
+    """Let the threads share what they free: glibc keeps it for each of them otherwise."""
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        set_option(_ARENA_MAX, 2)
 
 
 def _warn(workspace: Workspace) -> None:

@@ -33,7 +33,7 @@ __all__ = ["Lexicon", "build_lexicon", "unspaced_share"]
 
 # Han, kana and the scripts of mainland South-East Asia, in the syntax of RE2.
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
-RUN_TOKENS = 1 << 22  # read at once
+RUN_TOKENS = 1 << 21  # read at once
 PARTS = 16  # slices in which several epochs are joined
 
 

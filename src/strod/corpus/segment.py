@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["SHARD_DOCUMENTS", "SHARD_TOKENS", "Segment", "write_segment"]
 
 # A shard ends with the document that reaches either bound: a function of the documents alone.
-SHARD_TOKENS = 1 << 21
+SHARD_TOKENS = 1 << 20
 SHARD_DOCUMENTS = 1 << 16
 SHARD_META = 1 << 24  # bytes of metadata as JSON
-RUN_TOKENS = 1 << 22  # read at once, of documents that stay and documents that don't
+RUN_TOKENS = 1 << 21  # read at once, of documents that stay and documents that don't
 ROW_GROUP = 4096  # documents that are decompressed together
 
 ARRAYS = {
