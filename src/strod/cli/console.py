@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -23,9 +23,6 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 __all__ = ["TerminalProgress", "number", "output", "size"]
 
@@ -63,13 +60,8 @@ class TerminalProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._finish(well=error is None)
+    def __exit__(self, *raised: object) -> None:
+        self._finish(well=raised[0] is None)
 
     def _finish(self, *, well: bool) -> None:
         if self._bar is not None:
