@@ -26,6 +26,7 @@ Between two words the strongest of the breaks met is kept: sentence, clause, hol
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import regex
@@ -58,7 +59,7 @@ Tokens = list["str | int"]
 LONGEST_WORD = 40
 
 _ACCENT = r"\\[\"'`^~=.](?:\{[A-Za-z]\}|[A-Za-z])"
-_ACCENTED = rf"(?:{_ACCENT}|\{{{_ACCENT}\}})"
+_ACCENTED = regex.compile(rf"{_ACCENT}|\{{{_ACCENT}\}}")
 _CHUNK = regex.compile(r"[!-~]{30,}(?=[\x00-\x20\x7f]|\Z)")
 _NO_COMPOUND = regex.compile(r"[^A-Za-z-]")
 _PIECE = regex.compile(r"[A-Z]+[a-z]*|[a-z]+")
@@ -80,13 +81,18 @@ _MATH = regex.compile(
 _CLOSERS = regex.compile(r"[)\]}\"']*")
 
 
+@cache
+def _kind(character: str) -> int:
+    return tables().kind(character)
+
+
 class _Scanner:
     """One reading of one text."""
 
     def __init__(self, text: str, *, numbers: bool) -> None:
         self.text = text
         self.numbers = numbers
-        self.kinds = [tables().kind(character) for character in text]
+        self.kinds = list(map(_kind, text))
         self.entries: list[tuple[int, str | int]] = []
         self.breaks: list[int] = []  # met since the last word
         self.word = (-1, -1, 0)  # start, end and length of the last run of word characters
@@ -136,7 +142,7 @@ class _Scanner:
         kinds: list[int] = []
         while place < len(self.text):
             kind = self.kind(place)
-            accent = regex.match(_ACCENTED, self.text, pos=place)
+            accent = _ACCENTED.match(self.text, place) if self.text[place] in "\\{" else None
             if accent is not None:
                 kinds.append(LOWER)
                 place = accent.end()
