@@ -8,6 +8,7 @@ from strod.errors import BusyError, DamagedError, InputError, StrodError, UsageE
 
 if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
+    from strod.hierarchy import Topic, Tree
     from strod.pipeline import build
     from strod.workspace import Workspace
     from strod.workspace import open_workspace as open  # noqa: A004
@@ -20,6 +21,8 @@ __all__ = [
     "DamagedError",
     "InputError",
     "StrodError",
+    "Topic",
+    "Tree",
     "UsageError",
     "Workspace",
     "build",
@@ -29,6 +32,8 @@ __all__ = [
 # Loaded when first used: `strod --help` need not wait for numba and Arrow.
 _LAZY = {
     "Corpus": ("strod.corpus.reader", "Corpus"),
+    "Topic": ("strod.hierarchy", "Topic"),
+    "Tree": ("strod.hierarchy", "Tree"),
     "Workspace": ("strod.workspace", "Workspace"),
     "build": ("strod.pipeline", "build"),
     "open": ("strod.workspace", "open_workspace"),

@@ -11,14 +11,23 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scipy.sparse import csr_array, vstack
+from threadpoolctl import threadpool_limits
+
 from strod import __version__
 from strod.corpus.build import build_corpus
+from strod.corpus.reader import Corpus
+from strod.engine.local import LocalEngine
 from strod.errors import UsageError
-from strod.options import CorpusOptions, memory_size
+from strod.options import BASE_MEMORY, CorpusOptions, memory_size
 from strod.progress import Progress, Silent
-from strod.store.manifest import FORMAT, VERSION, seal
+from strod.store.manifest import FORMAT, VERSION, checksum, file_digests, seal
 from strod.store.publish import publish_folder, write_json
+from strod.store.trees import DiskBook, write_tree
 from strod.text.sources import resolve
+from strod.tree.ablation import paper_options, paper_splitter
+from strod.tree.grow import Grown, grow
+from strod.tree.options import TreeOptions
 from strod.warmup import compile_kernels
 from strod.workspace import Workspace
 
@@ -51,7 +60,8 @@ def build(
     progress : Progress, optional
         Told how far the work is.
     **options
-        Fields of `strod.options.CorpusOptions`; a single name may stand for a tuple.
+        Fields of `strod.options.CorpusOptions` and `strod.tree.options.TreeOptions`; a single
+        name may stand for a tuple.
 
     Returns
     -------
@@ -66,7 +76,7 @@ def build(
     >>> strod.build(texts, out=f"{folder}/w.strod").corpus.documents
     3
     """
-    chosen = _options(options)
+    chosen, shape = _options(options)
     progress = progress or Silent()
     parts = resolve([source, *more], chosen.format)
     with publish_folder(Path(out), overwrite=overwrite) as root:
@@ -74,12 +84,20 @@ def build(
         started = time.perf_counter()
         corpus = build_corpus(root, parts, chosen, progress)
         stages = {"corpus": {"seconds": time.perf_counter() - started, "passes": 1}}
+        started = time.perf_counter()
+        tree, digests = _grow(root, corpus.about, chosen, shape, progress)
+        stages["tree"] = {"seconds": time.perf_counter() - started, "passes": tree.passes}
         manifest = {
             "format": FORMAT,
             "version": VERSION,
             "writer": f"strod {__version__}",
             "corpus": corpus.about,
-            "parts": corpus.digests,
+            "tree": {
+                "topics": len(tree.nodes),
+                "settings": shape.settings,
+                "sha256": checksum(digests),
+            },
+            "parts": corpus.digests | digests,
         }
         write_json(root / "manifest.json", manifest | {"sha256": seal(manifest)})
         write_json(
@@ -94,14 +112,43 @@ def build(
     return Workspace(Path(out))
 
 
-def _options(given: dict[str, Any]) -> CorpusOptions:
+def _grow(
+    root: Path, about: dict[str, Any], chosen: CorpusOptions, shape: TreeOptions, progress: Progress
+) -> tuple[Grown, dict[str, dict[str, Any]]]:
+    """Grow the tree of the corpus in `root` and write it; return it with its checksums."""
+    corpus = Corpus(root, {"corpus": about})
+    shards = list(corpus.shards())
+    memory = max(chosen.memory - BASE_MEMORY, 0)
+    splitter = None
+    if shape.method != "strod":
+        splitter = paper_splitter(
+            shape, lambda: csr_array(vstack([shard.counts for shard in shards])),
+            about["vocabulary"], memory,
+        )  # fmt: skip
+    with threadpool_limits(1):  # one BLAS thread a task: the order of sums never changes
+        tree = grow(
+            shards, corpus.vocabulary["occurrences"].to_numpy(), shape,
+            LocalEngine(chosen.threads), DiskBook(root / "tree" / "splits"), progress,
+            memory=memory // 2, splitter=splitter,
+        )  # fmt: skip
+    write_tree(root / "tree", tree)
+    files = sorted(path for path in (root / "tree").rglob("*") if path.is_file())
+    names = [path.relative_to(root).as_posix() for path in files]
+    return tree, file_digests(root, names, chosen.workers)
+
+
+def _options(given: dict[str, Any]) -> tuple[CorpusOptions, TreeOptions]:
     """Check the names, and take the values as the command line does."""
-    known = [field.name for field in fields(CorpusOptions)]
+    for_corpus = [field.name for field in fields(CorpusOptions)]
+    for_tree = [field.name for field in fields(TreeOptions)]
     for name in given:
-        if name not in known:
-            close = get_close_matches(name, known, n=1) or known
+        if name not in for_corpus and name not in for_tree:
+            close = get_close_matches(name, for_corpus + for_tree, n=1) or for_corpus + for_tree
             raise UsageError(f"unknown option {name!r}; do you mean {', '.join(close)}?")
-    return CorpusOptions(**{name: _value(name, value) for name, value in given.items()})
+    values = {name: _value(name, value) for name, value in given.items()}
+    corpus = CorpusOptions(**{name: values[name] for name in values if name in for_corpus})
+    shape = TreeOptions(**{name: values[name] for name in values if name in for_tree})
+    return corpus, shape if shape.method == "strod" else paper_options(shape)
 
 
 def _value(name: str, value: Any) -> Any:

@@ -7,12 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numba.core import event
 
 from strod.corpus.build import build_corpus
+from strod.moments.counts import Counts
 from strod.options import CorpusOptions
 from strod.progress import Silent
 from strod.text.sources import resolve
+from strod.tree.inference import FineTopics
 
 if TYPE_CHECKING:
     from strod.progress import Progress
@@ -56,5 +59,15 @@ def compile_kernels(progress: Progress) -> float:
     watch = _Stopwatch(progress)
     with event.install_listener("numba:compile", watch), TemporaryDirectory() as folder:
         build_corpus(Path(folder), resolve([_TEXTS]), CorpusOptions(workers=1), Silent())
+        _infer_once()
     _done = True
     return watch.seconds
+
+
+def _infer_once() -> None:
+    """Two topics, one document of one word."""
+    one = np.ones(1, dtype=np.float32)
+    document = Counts(np.array([0, 1]), np.zeros(1, dtype=np.int32), one, one, 1)
+    topics = FineTopics(np.ones((2, 1), dtype=np.float32))
+    shares = topics.shares(document).dense(2)
+    topics.posterior(document, shares, np.array([0, -1]))

@@ -1,4 +1,4 @@
-"""A workspace: one folder with a corpus and, in time, its trees."""
+"""A workspace: one folder with a corpus and its tree."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from strod.corpus.reader import Corpus
 from strod.errors import DamagedError
+from strod.hierarchy import Tree
 from strod.store.check import check_files
 from strod.store.manifest import read_manifest
 
@@ -39,13 +40,21 @@ class Workspace:
         self.manifest = read_manifest(self.path)
 
     def __repr__(self) -> str:
-        about = self.manifest["corpus"]
-        return f"<Workspace {str(self.path)!r}: {about['documents']:,} documents>"
+        about = self.manifest
+        return (
+            f"<Workspace {str(self.path)!r}: {about['corpus']['documents']:,} documents, "
+            f"{about['tree']['topics']} topics>"
+        )
 
     @cached_property
     def corpus(self) -> Corpus:
         """Documents, tokens and counts."""
         return Corpus(self.path, self.manifest)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The topics."""
+        return Tree(self.path / "tree", self.corpus, self.manifest["tree"]["settings"])
 
     @cached_property
     def report(self) -> dict[str, Any]:

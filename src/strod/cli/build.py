@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output, size
 from strod.errors import UsageError
 
@@ -63,6 +64,17 @@ def build(
     tokenizer: str = typer.Option(
         "words", help="words, bigrams (scripts without spaces) or package.module:function."
     ),
+    children: str = shape.CHILDREN,
+    height: int = shape.HEIGHT,
+    width: int = shape.WIDTH,
+    alpha0: str = shape.ALPHA0,
+    seed: int = shape.SEED,
+    sample: str = shape.SAMPLE,
+    method: str = shape.METHOD,
+    lookahead: str = shape.LOOKAHEAD,
+    polish: int = shape.POLISH,
+    topical: str = shape.TOPICAL,
+    engine: str = shape.ENGINE,
     workers: int = typer.Option(
         None, help="Threads; the result does not depend on it.  [default: all cores]"
     ),
@@ -83,8 +95,14 @@ def build(
         "text_field": text_field, "id_field": id_field, "meta": meta, "format": format,
         "duplicates": duplicates, "strict": strict, "language": language, "min_df": min_df,
         "max_df": max_df, "max_vocabulary": max_vocabulary, "numbers": numbers, "stem": stem,
-        "tokenizer": tokenizer,
+        "tokenizer": tokenizer, "height": height, "width": width, "seed": seed,
+        "children": shape.number_or("children", children, int, "auto"),
+        "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
+        "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
+        "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
     }  # fmt: skip
+    if engine != "local":
+        raise UsageError(f"--engine {engine}: there is only local")
     run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
 
 
@@ -145,7 +163,6 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     report = workspace.report
     documents = report["documents"]
     about = workspace.manifest["corpus"]
-    corpus = report["stages"]["corpus"]
     console.print(
         f"{workspace.path}: {number(about['documents'])} documents, {number(about['tokens'])} "
         f"words, vocabulary {number(about['vocabulary'])}"
@@ -169,8 +186,21 @@ def describe_build(workspace: Workspace, console: Console) -> None:
             "background words, perhaps for --stopwords: "
             + ", ".join(report["background_words"][:12])
         )
+    _describe_tree(workspace, console)
     compiling, peak = report["compile_seconds"], size(report["peak_memory_bytes"])
+    seconds = sum(stage["seconds"] for stage in report["stages"].values())
     console.print(
-        f"built in {corpus['seconds']:.1f} s with at most {peak} of memory"
+        f"built in {seconds:.1f} s with at most {peak} of memory"
         + (f"; compiling took {compiling:.1f} s, on the first run only" if compiling else "")
     )
+
+
+def _describe_tree(workspace: Workspace, console: Console) -> None:
+    """How many topics, and why some have no children."""
+    tree = workspace.tree
+    leaves = [topic for topic in tree.values() if topic.reason not in ("", "height")]
+    console.print(f"{number(len(tree) - 1)} topics; strod show {workspace.path} prints them")
+    reasons = sorted({topic.reason for topic in leaves})
+    for reason in reasons:
+        names = [topic.path for topic in leaves if topic.reason == reason]
+        console.print(f"not split, {reason}: {', '.join(names[:8])}{' …' * (len(names) > 8)}")  # noqa: PLR2004

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from strod.cli.build import run
-from strod.cli.console import TerminalProgress
-from strod.cli.show import print_words
+from strod.cli.console import TerminalProgress, output
+from strod.cli.show import print_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ def demo(
     workers: int = typer.Option(None, help="Threads.  [default: all cores]"),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
 ) -> None:
-    """Build a workspace from the docstrings of Python, NumPy and SciPy and describe it.
+    """Build a tree from the docstrings of Python, NumPy and SciPy and show it.
 
     An older demo of the same name is replaced.
 
@@ -34,10 +34,10 @@ def demo(
 
     with TerminalProgress(quiet=quiet) as progress:
         records = list(_records(progress))
-    options = {"meta": ["package:category", "module:category"]}
+    options = {"meta": ["package:category", "module:category"], "children": 6}
     run([records], out, options, workers, overwrite=True, quiet=quiet)
     if not quiet:
-        print_words(Workspace(out).corpus)
+        print_tree(Workspace(out), output())
 
 
 def _records(progress: TerminalProgress) -> Iterator[dict[str, str]]:

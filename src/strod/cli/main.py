@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from strod import __version__
-from strod.cli import build, check, demo, show
+from strod.cli import assign, build, check, demo, show
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 app.command("build")(build.build)
 app.command("show")(show.show)
+app.command("assign")(assign.assign)
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
 

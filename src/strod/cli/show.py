@@ -1,4 +1,4 @@
-"""``strod show``: what is in a workspace."""
+"""``strod show``: the tree of a workspace, for people and for programs."""
 
 from __future__ import annotations
 
@@ -7,38 +7,61 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.text import Text
 
 from strod.cli.console import number, output
 
 if TYPE_CHECKING:
-    from strod.corpus.reader import Corpus
+    from rich.console import Console
 
-__all__ = ["describe_corpus", "show"]
+    from strod.hierarchy import Topic
+    from strod.workspace import Workspace
+
+__all__ = ["as_dictionary", "print_tree", "show"]
+
+WORDS = 8  # shown of a topic where the screen has no width
+JSON_WORDS = 20
+LEAF = {"height": "", "": ""}  # reasons that go without saying
 
 
 def show(
     workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
-    words: int = typer.Option(30, min=0, help="How many words to show."),
+    topic: str = typer.Argument(
+        None, metavar="[TOPIC]", help="Path (o/1/2) or id: only this branch."
+    ),
+    depth: int = typer.Option(None, min=0, help="Levels to show.  [default: all]"),
+    phrases: int = typer.Option(None, min=0, help="Phrases of a topic; 0 means all."),
+    words: int = typer.Option(None, min=0, help="Words of a topic; 0 means all."),
     as_json: bool = typer.Option(False, "--json", help="For programs."),
 ) -> None:
-    """Show the corpus of a workspace.
+    """Show the tree of a workspace.
 
     \b
     Examples:
       strod show papers.strod
-      strod show papers.strod --json | jq .corpus
+      strod show papers.strod o/1 --words 30
+      strod show papers.strod --json | jq '.topics[1].words'
     """  # noqa: D301
     from strod.workspace import Workspace  # noqa: PLC0415
 
-    corpus = Workspace(workspace).corpus
+    opened = Workspace(workspace)
     if as_json:
-        print(json.dumps(as_dictionary(corpus), ensure_ascii=False, indent=1))
+        content = as_dictionary(opened, topic, depth, words, phrases)
+        print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
-        describe_corpus(corpus, words)
+        print_tree(opened, output(), topic, depth, words)
 
 
-def as_dictionary(corpus: Corpus) -> dict[str, Any]:
-    """The corpus for programs."""
+def as_dictionary(
+    workspace: Workspace,
+    start: str | None = None,
+    depth: int | None = None,
+    words: int | None = None,
+    phrases: int | None = None,
+) -> dict[str, Any]:
+    """The corpus and the topics, for programs."""
+    corpus, tree = workspace.corpus, workspace.tree
+    branch = _branch(tree.find(start or "o"), depth)
     return {
         "corpus": {
             "documents": corpus.documents,
@@ -47,27 +70,80 @@ def as_dictionary(corpus: Corpus) -> dict[str, Any]:
             "meta": corpus.meta,
             "sha256": corpus.sha256,
         },
-        "topics": [],
+        "topics": [_topic(topic, words, phrases) for topic in branch],
     }
 
 
-def describe_corpus(corpus: Corpus, words: int = 30) -> None:
-    """The corpus for people."""
-    console = output()
+def _branch(top: Topic, depth: int | None) -> list[Topic]:
+    """A topic and what is below it, level by level."""
+    found, level = [top], [top]
+    while level and (depth is None or level[0].level - top.level < depth):
+        level = [child for topic in level for child in topic.children]
+        found += level
+    return found
+
+
+def _topic(topic: Topic, words: int | None, phrases: int | None) -> dict[str, Any]:
+    return {
+        "id": topic.id,
+        "path": topic.path,
+        "parent": topic.parent.id if topic.parent else None,
+        "level": topic.level,
+        "weight": topic.weight,
+        "alpha": topic.alpha,
+        "alpha0": topic.alpha0,
+        "words": [list(pair) for pair in topic.top(JSON_WORDS if words is None else words)],
+        "phrases": [list(pair) for pair in topic.phrases[: phrases or None]],
+        "documents": topic.documents,
+        "label": topic.label,
+        "reason": topic.reason,
+        "sha256": topic.sha256,
+    }
+
+
+def print_tree(
+    workspace: Workspace,
+    console: Console,
+    start: str | None = None,
+    depth: int | None = None,
+    words: int | None = None,
+) -> None:
+    """The tree for people: a line a topic, as wide as the screen."""
+    corpus, tree = workspace.corpus, workspace.tree
+    top = tree.find(start or "o")
     console.print(
         f"{number(corpus.documents)} documents, {number(corpus.tokens)} words, "
-        f"vocabulary {number(len(corpus.vocabulary))}"
+        f"{number(len(tree) - 1)} topics"
     )
-    if corpus.meta:
-        fields = (f"{name} ({kind})" for name, kind in corpus.meta.items())
-        console.print("metadata: " + ", ".join(fields))
-    print_words(corpus, words)
+    if not tree.root.children:
+        why = "" if tree.root.reason in LEAF else f": {tree.root.reason}"
+        console.print(f"the corpus is one topic{why}")
+    for guide, topic in _lines(top, "", depth):
+        console.print(_line(guide, topic, console, words), overflow="ellipsis", no_wrap=True)
 
 
-def print_words(corpus: Corpus, words: int = 30) -> None:
-    """The most frequent words of the model."""
-    console = output()
-    frequent = corpus.vocabulary.sort_by([("documents", "descending"), ("word", "ascending")])
-    shown = frequent["surface"].slice(0, words).to_pylist()
-    if shown:
-        console.print("most frequent: " + ", ".join(shown))
+def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic]]:
+    """Topics in the order of a tree, each with the lines that lead to it."""
+    lines = [(guide, topic)]
+    children = topic.children if depth is None or depth > 0 else []
+    stem = guide.replace("├─ ", "│  ").replace("└─ ", "   ")
+    for index, child in enumerate(children):
+        branch = "└─ " if index == len(children) - 1 else "├─ "
+        lines += _lines(child, stem + branch, None if depth is None else depth - 1)
+    return lines
+
+
+def _line(guide: str, topic: Topic, console: Console, words: int | None) -> Text:
+    head = Text.assemble(
+        (guide, "dim"), (topic.path, "bold" if topic.level < 2 else ""), " ",  # noqa: PLR2004
+        (f"{100 * topic.weight:.1f}%", "cyan"), "  ",
+    )  # fmt: skip
+    note = "" if topic.reason in LEAF or not topic.level else f"  ({topic.reason})"
+    room = console.width - head.cell_len - len(note)
+    chosen: list[str] = []
+    for word, _ in topic.top(words if words is not None else 30):
+        fits = len(", ".join([*chosen, word])) <= room
+        if words is None and (not fits if console.is_terminal else len(chosen) == WORDS):
+            break
+        chosen.append(word)
+    return head + Text(", ".join(chosen)) + Text(note, style="dim")

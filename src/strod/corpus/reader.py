@@ -102,6 +102,12 @@ class Shard:
         """Ids and metadata: ``id``, ``text_row``, ``meta.NAME`` for each field."""
         return self._segment.documents.slice(self._begin, self.size)
 
+    @property
+    def ids(self) -> list[str]:
+        """Ids of the documents."""
+        ids: list[str] = self.documents()["id"].cast("string").to_pylist()
+        return ids
+
     def texts(self, documents: list[int]) -> list[str]:
         """Texts as they were read, of documents numbered from 0 in this shard."""
         rows = self.documents()["text_row"].to_numpy()[documents]

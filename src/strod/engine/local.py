@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["ordered_map"]
+__all__ = ["LocalEngine", "ordered_map"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,3 +35,20 @@ def ordered_map(
             yield waiting.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """The engine of one machine.
+
+    Attributes
+    ----------
+    workers : int
+        Threads.
+    """
+
+    workers: int
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Results in the order of `items`."""
+        return ordered_map(function, items, self.workers)

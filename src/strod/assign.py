@@ -1,0 +1,110 @@
+"""Topics of documents: of the corpus from disk, of new text by inference."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
+
+from strod.corpus.build import build_corpus
+from strod.corpus.reader import Corpus
+from strod.errors import UsageError
+from strod.options import CorpusOptions
+from strod.progress import Silent
+from strod.text.sources import resolve
+from strod.tree.topic import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from strod.hierarchy import Tree
+    from strod.progress import Progress
+    from strod.workspace import Workspace
+
+    Array = NDArray[np.float64]
+
+__all__ = ["assign_corpus", "assign_new"]
+
+DIGITS = 6
+# Settings of the corpus that decide which words a text has.
+_WORDS = ("text_field", "id_field", "language", "stopwords", "numbers", "stem", "tokenizer")
+
+
+def assign_corpus(
+    workspace: Workspace, progress: Progress | None = None
+) -> Iterator[dict[str, Any]]:
+    """Path and shares of every document of the corpus, in its order."""
+    progress = progress or Silent()
+    progress.stage("assigning", workspace.corpus.documents, "documents")
+    for shard in workspace.corpus.shards():
+        shares = workspace.tree.shares(shard.first, shard.size)
+        yield from _rows(workspace.tree, shard.ids, shares)
+        progress.advance(shard.size)
+
+
+def assign_new(
+    workspace: Workspace, sources: list[Any], progress: Progress | None = None, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Path and shares of documents that are not in the corpus.
+
+    A text that is in the corpus gets the same answer as its document there.
+    """
+    progress = progress or Silent()
+    settings = workspace.manifest["corpus"]["settings"]
+    own = {name: settings[name] for name in _WORDS}
+    own["text_field"], own["stopwords"] = tuple(own["text_field"]), tuple(own["stopwords"])
+    if ":" not in own["tokenizer"] and own["tokenizer"] not in ("words", "bigrams"):
+        raise UsageError(
+            f"the corpus was built with the Python function {own['tokenizer']}; name it as "
+            "package.module:function when building, so that it can be found again"
+        )
+    chosen = CorpusOptions(**own, min_df=1, max_vocabulary=1 << 30, **options)
+    folder = Path(mkdtemp(prefix="strod-assign-"))
+    try:
+        built = build_corpus(folder, resolve(sources, chosen.format), chosen, progress)
+        new = Corpus(folder, {"corpus": built.about})
+        columns = _columns(workspace.corpus, new)
+        progress.stage("assigning", new.documents, "documents")
+        for shard in new.shards():
+            with threadpool_limits(1):
+                shares = workspace.tree.place(_known(shard.counts, *columns))
+            yield from _rows(workspace.tree, shard.ids, shares)
+            progress.advance(shard.size)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _columns(corpus: Corpus, new: Corpus) -> tuple[NDArray[np.int64], int]:
+    """Column in the vocabulary of `corpus` of each word of `new`, -1 if it has none."""
+    known = {word: column for column, word in enumerate(corpus.vocabulary["word"].to_pylist())}
+    found = [known.get(word, -1) for word in new.vocabulary["word"].to_pylist()]
+    return np.array(found, dtype=np.int64), len(known)
+
+
+def _known(counts: csr_array, columns: NDArray[np.int64], width: int) -> csr_array:
+    """Counts of the words that the model knows, in the order of its columns."""
+    mapped = columns[counts.indices]
+    keep = mapped >= 0
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[keep]
+    order = np.lexsort((mapped[keep], row))
+    indptr = np.searchsorted(row, np.arange(counts.shape[0] + 1))
+    parts = (counts.data[keep][order], mapped[keep][order].astype(np.int32), indptr)
+    return csr_array(parts, shape=(counts.shape[0], width))
+
+
+def _rows(tree: Tree, ids: list[str], shares: dict[str, Array]) -> Iterator[dict[str, Any]]:
+    names = [name for name in tree if name != ROOT]
+    if not names:
+        yield from ({"id": one, "leaf": ROOT, "topics": {}} for one in ids)
+        return
+    table = np.stack([shares[tree[name].id] for name in names], axis=1).round(DIGITS)
+    for one, leaf, row in zip(ids, tree.leaves(shares), table, strict=True):
+        held = np.flatnonzero(row)
+        yield {"id": one, "leaf": leaf, "topics": {names[i]: float(row[i]) for i in held}}

@@ -1,0 +1,51 @@
+"""``strod assign``: topics of documents, of the corpus or new ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import orjson
+import typer
+
+from strod.cli.console import TerminalProgress
+
+__all__ = ["assign"]
+
+
+def assign(
+    workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
+    sources: list[str] = typer.Argument(
+        None, metavar="[SOURCE]...", help="New text; without it, the documents of the corpus."
+    ),
+    text_field: list[str] = typer.Option(
+        None, metavar="FIELD", help="Field with the text.  [default: as in the corpus]"
+    ),
+    id_field: str = typer.Option(
+        None, metavar="FIELD", help="Field with the id.  [default: as in the corpus]"
+    ),
+    format: str = typer.Option("auto", help="As for strod build."),  # noqa: A002
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+) -> None:
+    """Give every document's share of every topic, as JSON lines.
+
+    \b
+    Examples:
+      strod assign papers.strod > topics.jsonl
+      strod assign papers.strod new.jsonl
+      echo "a text about trees" | strod assign papers.strod -
+    """  # noqa: D301
+    from strod.assign import assign_corpus, assign_new  # noqa: PLC0415
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    opened = Workspace(workspace)
+    with TerminalProgress(quiet=quiet) as progress:
+        if sources:
+            given = {"text_field": tuple(text_field or ()), "id_field": id_field}
+            options = {name: value for name, value in given.items() if value}
+            rows = assign_new(opened, sources, progress, format=format, **options)
+        else:
+            rows = assign_corpus(opened, progress)
+        for row in rows:
+            sys.stdout.buffer.write(orjson.dumps(row) + b"\n")
+        sys.stdout.buffer.flush()

@@ -1,0 +1,49 @@
+"""The options that shape a tree, for every command that grows one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from strod.errors import UsageError
+
+__all__ = ["number_or", "switch"]
+
+CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of every topic.")
+HEIGHT = typer.Option(2, help="Levels below the root.")
+WIDTH = typer.Option(10, help="Most children that auto gives a topic.")
+ALPHA0 = typer.Option(
+    "1.0", metavar="X|auto", help="Sum of a node's Dirichlet parameters; auto finds it."
+)
+SEED = typer.Option(0, help="Seed of the start vectors.")
+SAMPLE = typer.Option(
+    "auto",
+    metavar="N|all|auto",
+    help="Documents that topics are learnt from; all are placed in the tree.",
+)
+METHOD = typer.Option("strod", help="strod, or the paper's tod, rtod, rtod2, rtod3, strod-paper.")
+LOOKAHEAD = typer.Option("on", metavar="on|off", help="Split into fine topics, then group them.")
+POLISH = typer.Option(10, help="Sweeps of inference after the tensor step.")
+TOPICAL = typer.Option(
+    "document", help="Topic of a token by its document, or by its word alone (paper)."
+)
+ENGINE = typer.Option("local", help="Where the work is done: local.")
+
+
+def number_or(name: str, text: str, kind: type[int | float], *names: str) -> Any:
+    """A number, or one of a few names."""
+    if text in names:
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        what = "whole number" if kind is int else "number"
+        raise UsageError(f"--{name} must be a {what} or {' or '.join(names)}, not {text}") from None
+
+
+def switch(name: str, text: str) -> bool:
+    """On or off."""
+    if text not in ("on", "off"):
+        raise UsageError(f"--{name} must be on or off, not {text}")
+    return text == "on"

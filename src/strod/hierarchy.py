@@ -1,0 +1,218 @@
+"""Reading a tree: topics by path or id, their words, and the documents' shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strod.errors import UsageError
+from strod.store.trees import DiskBook, read_nodes, read_split
+from strod.tree.ranking import ranked
+from strod.tree.sampling import root_counts, thinning
+from strod.tree.shares import local_shares, paths, topic_shares
+from strod.tree.topic import ROOT
+from strod.tree.walk import Walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from strod.corpus.reader import Corpus
+    from strod.tree.inference import Shares
+    from strod.tree.split import Split
+    from strod.tree.topic import Node
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Topic", "Tree"]
+
+TOP = 20  # words of a topic, unless more are asked for
+
+
+class Topic:
+    """A topic of a tree.
+
+    Attributes
+    ----------
+    id : str
+        Never changes.
+    path : str
+        ``o/1/2``: children are numbered by falling weight.
+    level : int
+        0 for the root.
+    weight : float
+        Share of the corpus.
+    alpha : float
+        Dirichlet parameter among its siblings.
+    alpha0 : float
+        Sum of the parameters of its children; 0 for a leaf.
+    documents : int
+        Documents whose path leads here.
+    reason : str
+        Why it has no children; empty if it has.
+    sha256 : str
+        Checksum of its numbers.
+    """
+
+    def __init__(self, tree: Tree, node: Node, path: str, sha256: str) -> None:
+        self._tree, self._node = tree, node
+        self.id, self.path, self.level = node.id, path, node.level
+        self.weight, self.alpha, self.alpha0 = node.weight, node.alpha, node.alpha0
+        self.documents, self.reason, self.sha256 = node.documents, node.reason, sha256
+        self.label: str | None = None
+
+    def __repr__(self) -> str:
+        words = ", ".join(word for word, _ in self.top(5))
+        return f"<Topic {self.path}: {words}>"
+
+    @property
+    def parent(self) -> Topic | None:
+        """The topic above, None for the root."""
+        return None if self._node.parent is None else self._tree[self._node.parent]
+
+    @property
+    def children(self) -> list[Topic]:
+        """The topics below, by falling weight."""
+        return [self._tree[child] for child in self._node.children]
+
+    @property
+    def distribution(self) -> Array:
+        """φ: probability of every word of the vocabulary."""
+        return self._node.words
+
+    @property
+    def words(self) -> list[tuple[str, float]]:
+        """The best words and their probabilities."""
+        return self.top(TOP)
+
+    @property
+    def phrases(self) -> list[tuple[str, float]]:
+        """Ranked phrases; none yet."""
+        return []
+
+    def top(self, number: int) -> list[tuple[str, float]]:
+        """The best `number` words and their probabilities; 0 means all that occur."""
+        order = self._tree.order(self._node)
+        chances = self._node.words[order]
+        order = order[chances > 0]
+        order = order[:number] if number else order
+        surfaces = self._tree.surfaces
+        return [(surfaces[word], float(self._node.words[word])) for word in order]
+
+    def shares(self) -> Array:
+        """Share of this topic in every document of the corpus."""
+        return self._tree.shares()[self.id]
+
+
+class Tree(Mapping[str, Topic]):
+    """A tree of topics, by path (``o/1/2``) or id; iterates over paths, the root first.
+
+    Parameters
+    ----------
+    folder : Path
+        ``tree/`` of a workspace.
+    corpus : Corpus
+        What it was grown on.
+    settings : dict
+        How it was grown.
+    """
+
+    def __init__(self, folder: Path, corpus: Corpus, settings: dict[str, Any]) -> None:
+        self._folder, self._corpus, self.settings = folder, corpus, settings
+        self._book = DiskBook(folder / "splits")
+        found = read_nodes(folder)
+        self.nodes = {name: node for name, (node, _) in found.items()}
+        self._topics: dict[str, Topic] = {}
+        self._paths: dict[str, str] = {}
+        for path, name in self._walk(ROOT, ROOT):
+            self._topics[name] = Topic(self, self.nodes[name], path, found[name][1])
+            self._paths[path] = name
+
+    def _walk(self, name: str, path: str) -> Iterator[tuple[str, str]]:
+        """Paths and ids, level by level."""
+        waiting = [(path, name)]
+        while waiting:
+            path, name = waiting.pop(0)
+            yield path, name
+            children = self.nodes[name].children
+            waiting += [(f"{path}/{i}", child) for i, child in enumerate(children, 1)]
+
+    def __getitem__(self, name: str) -> Topic:
+        return self._topics[self._paths.get(name, name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __repr__(self) -> str:
+        return f"<Tree: {len(self)} topics>"
+
+    @property
+    def root(self) -> Topic:
+        """The topic of everything."""
+        return self[ROOT]
+
+    def find(self, name: str) -> Topic:
+        """The topic with a path or id, or an error that says what there is."""
+        try:
+            return self[name]
+        except KeyError:
+            some = ", ".join(list(self)[1:4]) or ROOT
+            raise UsageError(f"{name}: no such topic; there are {some}, …") from None
+
+    @cached_property
+    def surfaces(self) -> list[str]:
+        """The words as they are written."""
+        surfaces: list[str] = self._corpus.vocabulary["surface"].to_pylist()
+        return surfaces
+
+    @cached_property
+    def _kept(self) -> NDArray[np.float32]:
+        occurrences = self._corpus.vocabulary["occurrences"].to_numpy()
+        return thinning(occurrences, self.settings["thin"])
+
+    def order(self, node: Node) -> NDArray[np.int64]:
+        """Words of a topic, the best first."""
+        parent = self.nodes[node.parent].words if node.parent else None
+        return ranked(node.words, parent, self.nodes[ROOT].words, self._kept.astype(np.float64))
+
+    @cached_property
+    def _splits(self) -> dict[str, Split]:
+        folder = self._folder / "splits"
+        owners = {node.owner for node in self.nodes.values() if node.owner}
+        return {name: read_split(folder / name) for name in self.nodes if name in owners}
+
+    def shares(self, first: int = 0, size: int | None = None) -> dict[str, Array]:
+        """Share of every topic, by id, in documents of the corpus."""
+        size = self._corpus.documents - first if size is None else size
+        return self._combined({o: self._book.read(o, first, size) for o in self._splits}, size)
+
+    def place(self, counts: csr_array) -> dict[str, Array]:
+        """Share of every topic, by id, in documents given as counts of the vocabulary."""
+        by_word = self.settings["topical"] == "word"
+        walk = Walk(self.nodes, self._splits, self._book, by_word)
+        documents = root_counts(counts, self._kept, self.settings["clip"])
+        return self._combined(walk.place_new(documents), documents.size)
+
+    def _combined(self, placed: dict[str, Shares], size: int) -> dict[str, Array]:
+        local = {
+            owner: local_shares(shares, self._splits[owner].overlap.weights)
+            for owner, shares in placed.items()
+        }
+        return topic_shares(list(self.nodes.values()), local, size)
+
+    def leaves(self, shares: dict[str, Array]) -> list[str]:
+        """Path of the topic at the end of each document's path."""
+        levels = paths(self.nodes, ROOT, shares)
+        last = levels[0]
+        for level in levels[1:]:
+            last = np.where(level >= 0, level, last)
+        names = [self[name].path for name in self.nodes]
+        return [names[number] for number in last]

@@ -1,0 +1,88 @@
+"""Topical counts: the tokens of some documents, each with the probability of a topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["LONG", "Counts"]
+
+LONG = 100.0  # tokens beyond which a document has no more say
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Topical counts of some documents.
+
+    A word that stands `tokens` times in a document is so many tokens, each of which belongs
+    to the topic with probability `chance`. All moments are sums over pairs and triples of
+    *distinct* tokens, so they are exact for fractional counts.
+
+    Attributes
+    ----------
+    indptr, indices : ndarray
+        Rows (documents) and columns (words), as in compressed sparse rows.
+    tokens : ndarray
+        How often the word stands in the document, c.
+    chance : ndarray
+        p, between 0 and 1.
+    width : int
+        Number of words, V.
+    """
+
+    indptr: NDArray[Any]
+    indices: NDArray[np.int32]
+    tokens: NDArray[np.float32]
+    chance: NDArray[np.float32]
+    width: int
+
+    @property
+    def size(self) -> int:
+        """Number of documents."""
+        return len(self.indptr) - 1
+
+    def power(self, exponent: int) -> csr_array:
+        """Documents by words: c·p^exponent."""
+        values = self.tokens.astype(np.float64)
+        for _ in range(exponent):
+            values *= self.chance
+        parts = (values, self.indices, self.indptr)
+        return csr_array(parts, shape=(self.size, self.width), copy=False)
+
+    def length(self, exponent: int) -> NDArray[np.float64]:
+        """s_r = Σ_x c·p^r of every document."""
+        lengths: NDArray[np.float64] = self.power(exponent).sum(axis=1)
+        return lengths
+
+    @cached_property
+    def say(self) -> NDArray[np.float64]:
+        """How much each token of a document counts: min(1, LONG / s_1).
+
+        A long document counts as if `LONG` of its tokens were drawn; its weight in the
+        moment of order r is this number to the power r.
+        """
+        return np.minimum(1.0, LONG / np.maximum(self.length(1), LONG))
+
+    def pairs(self) -> NDArray[np.float64]:
+        """Weighted number of pairs of distinct tokens of each document: s_1² - s_2."""
+        one, two = self.length(1), self.length(2)
+        return self.say**2 * np.maximum(one**2 - two, 0)
+
+    def triples(self) -> NDArray[np.float64]:
+        """Weighted number of triples of distinct tokens: s_1³ - 3·s_1·s_2 + 2·s_3."""
+        one, two, three = self.length(1), self.length(2), self.length(3)
+        return self.say**3 * np.maximum(one**3 - 3 * one * two + 2 * three, 0)
+
+    def sample(self, documents: NDArray[np.bool_]) -> Counts:
+        """Only some of the documents."""
+        sizes = np.diff(self.indptr)
+        keep = np.repeat(documents, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes[documents])])
+        return Counts(indptr, self.indices[keep], self.tokens[keep], self.chance[keep], self.width)

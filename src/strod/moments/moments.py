@@ -1,0 +1,151 @@
+"""M1, E2 and E3 of a topic, each a sum over blocks of documents.
+
+Notation of the paper: c_i are the counts of document i, l_i its length. With p the
+probability that a token belongs to the topic, the sums run over distinct tokens::
+
+    M1 ∝ Σ_i h·c¹_i
+    E2 ∝ Σ_i h²·(c¹_i ⊗ c¹_i - diag(c²_i))
+    E3 ∝ Σ_i h³·(c¹_i ⊗ c¹_i ⊗ c¹_i - sym(c¹_i ⊗ diag(c²_i)) + 2·tridiag(c³_i))
+
+where c^r = c·p^r and h is the say of a document. Each is divided by the number of tokens,
+pairs and triples it sums over (pooled), not averaged over documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.moments.counts import Counts
+    from strod.work import Engine
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Moments"]
+
+ROWS = 2048  # documents or words per product with their k² columns
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Moments of one topic.
+
+    Attributes
+    ----------
+    first : ndarray of shape (V,)
+        M1, the distribution over words.
+    diagonal : ndarray of shape (V,)
+        What E2 subtracts on its diagonal.
+    tokens, pairs, triples : float
+        What the sums are divided by.
+    noise : float
+        Eigenvalue of E2 that chance alone may reach.
+    """
+
+    blocks: Sequence[Counts]
+    engine: Engine
+    first: Array
+    diagonal: Array
+    tokens: float
+    pairs: float
+    triples: float
+    noise: float
+
+    @classmethod
+    def of(cls, blocks: Sequence[Counts], width: int, engine: Engine) -> Moments:
+        """One pass: M1, the diagonal of E2 and the totals."""
+        first, diagonal, totals = np.zeros(width), np.zeros(width), np.zeros(4)
+        for part in engine.map(_first, blocks):
+            first += part[0]
+            diagonal += part[1]
+            totals += part[2]
+        tokens, pairs, triples, spread = (float(total) for total in totals)
+        if tokens > 0:
+            first /= tokens
+        if pairs > 0:
+            diagonal /= pairs
+        # An entry of E2 varies by M1_x·M1_y·spread / pairs² if words are drawn one by one; a
+        # random matrix with such entries has a norm of twice the root of a row's sum.
+        noise = 2 * float(np.sqrt(first.max(initial=0) * spread)) / max(pairs, 1e-300)
+        return cls(blocks, engine, first, diagonal, tokens, pairs, triples, noise)
+
+    @property
+    def width(self) -> int:
+        """V."""
+        return len(self.first)
+
+    def second(self, vectors: Array) -> Array:
+        """E2·X without E2: one pass over the blocks."""
+        product = np.zeros_like(vectors)
+        for part in self.engine.map(_second(vectors), self.blocks):
+            product += part
+        product /= self.pairs or 1.0
+        product -= self.diagonal[:, None] * vectors
+        return product
+
+    def third(self, basis: Array) -> Array:
+        """E3(W, W, W), a k×k×k tensor: one pass over the blocks (eq. A1 to A3)."""
+        k = basis.shape[1]
+        cubes, mixed, triple = np.zeros((k * k, k)), np.zeros_like(basis), np.zeros(self.width)
+        for part in self.engine.map(_third(basis), self.blocks):
+            cubes += part[0]
+            mixed += part[1]
+            triple += part[2]
+        across = _outer_sum(basis, mixed).reshape(k, k, k)
+        inside = _outer_sum(basis, basis * triple[:, None]).reshape(k, k, k)
+        tensor = cubes.reshape(k, k, k) - across - across.transpose(0, 2, 1)
+        tensor += 2 * inside - across.transpose(2, 0, 1)
+        tensor /= self.triples or 1.0
+        return symmetric(tensor)
+
+
+def symmetric(tensor: Array) -> Array:
+    """Mean over the six orders of the modes: removes what rounding left."""
+    swapped = tensor + tensor.transpose(0, 2, 1)
+    mean: Array = (swapped + swapped.transpose(1, 0, 2) + swapped.transpose(2, 1, 0)) / 6
+    return mean
+
+
+def _first(block: Counts) -> tuple[Array, Array, Array]:
+    one, two, say = block.power(1), block.power(2), block.say
+    pairs = block.pairs()
+    totals = np.array([say @ block.length(1), pairs.sum(), block.triples().sum(), say**2 @ pairs])
+    return one.T @ say, two.T @ say**2, totals
+
+
+def _second(vectors: Array) -> Callable[[Counts], Array]:
+    def product(block: Counts) -> Array:
+        one = block.power(1)
+        result: Array = one.T @ ((block.say**2)[:, None] * (one @ vectors))
+        return result
+
+    return product
+
+
+def _third(basis: Array) -> Callable[[Counts], tuple[Array, Array, Array]]:
+    def contraction(block: Counts) -> tuple[Array, Array, Array]:
+        weight = block.say**3
+        projected: Array = block.power(1) @ basis
+        weighted = weight[:, None] * projected
+        cubes = _outer_sum(projected, weighted)  # A1
+        return cubes, block.power(2).T @ weighted, block.power(3).T @ weight  # A2, A3
+
+    return contraction
+
+
+def _outer_sum(vectors: Array, others: Array) -> Array:
+    """Σ_i v_i ⊗ v_i ⊗ u_i as a k²×k matrix, some rows at a time."""
+    k = vectors.shape[1]
+    total = np.zeros((k * k, k))
+    for start in range(0, len(vectors), ROWS):
+        rows = vectors[start : start + ROWS]
+        squares = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), k * k)
+        total += squares.T @ others[start : start + ROWS]
+    return total

@@ -1,0 +1,129 @@
+"""Whitening: the largest eigenpairs of E2, then those of a small matrix (paper, section 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from strod.moments.moments import Moments
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Spectrum", "Whitening", "spectrum", "whiten"]
+
+SPARE = 10  # vectors beyond those that are wanted
+STEPS = 4  # blocks of the Krylov space after the first
+DENSE = 300  # words up to which E2 is small enough to be written out
+HALVINGS = 10
+SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Largest eigenpairs of E2.
+
+    Attributes
+    ----------
+    values : ndarray
+        Eigenvalues, the algebraically largest first (Σ1).
+    vectors : ndarray of shape (V, k)
+        Orthonormal eigenvectors (U).
+    """
+
+    values: Array
+    vectors: Array
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """W with W'·M2·W = I, kept as U·S so that everything happens in k dimensions.
+
+    Attributes
+    ----------
+    alpha0 : float
+        The one it was found for; less than asked if M2' was not positive.
+    scale : ndarray of shape (r, k)
+        S = U'·Σ^(-1/2): W = U·S.
+    unscale : ndarray of shape (r, k)
+        U'·Σ^(1/2): (W')⁺ = U·unscale.
+    """
+
+    alpha0: float
+    scale: Array
+    unscale: Array
+
+
+def spectrum(moments: Moments, rank: int, random: np.random.Generator) -> Spectrum:
+    """The `rank` algebraically largest eigenpairs of E2.
+
+    E2 of short texts has large negative eigenvalues, so an iteration that favours large
+    magnitudes would find the wrong ones. A Krylov space of a block of vectors and the
+    Rayleigh-Ritz procedure in it find both ends of the spectrum in few passes.
+    """
+    width = moments.width
+    block = rank + SPARE
+    if width <= max(DENSE, block * (STEPS + 1)):
+        basis = np.eye(width)
+        small = moments.second(basis)
+    else:
+        basis, small = _krylov(moments, random.standard_normal((width, block)))
+    values, inside = np.linalg.eigh((small + small.T) / 2)
+    largest = np.argsort(-values, kind="stable")[:rank]
+    return Spectrum(values[largest], basis @ inside[:, largest])
+
+
+def _krylov(moments: Moments, start: Array) -> tuple[Array, Array]:
+    """An orthonormal basis Q of the Krylov space, and Q'·E2·Q.
+
+    Q'·E2·Q is filled block by block from what is there already: E2 is symmetric, so its
+    images need not be kept.
+    """
+    size = start.shape[1]
+    basis = np.empty((len(start), size * (STEPS + 1)))
+    small = np.zeros((basis.shape[1], basis.shape[1]))
+    basis[:, :size] = np.linalg.qr(moments.second(start))[0]
+    for step in range(STEPS + 1):
+        begin, end = step * size, (step + 1) * size
+        image = moments.second(basis[:, begin:end])
+        small[:end, begin:end] = basis[:, :end].T @ image
+        small[begin:end, :end] = small[:end, begin:end].T
+        if step < STEPS:
+            basis[:, end : end + size] = _orthogonal(image, basis[:, :end])
+    return basis, small
+
+
+def _orthogonal(vectors: Array, basis: Array) -> Array:
+    """Orthonormal, and orthogonal to `basis`; twice, because once is not enough."""
+    for _ in range(2):
+        vectors = vectors - basis @ (basis.T @ vectors)
+        vectors = np.linalg.qr(vectors - basis @ (basis.T @ vectors))[0]
+    return vectors
+
+
+def whiten(found: Spectrum, first: Array, k: int, alpha0: float) -> Whitening | None:
+    """Second, small eigenproblem: M2' = (α0+1)·Σ1 - α0·M1'⊗M1' = U'·Σ·U''.
+
+    A non-positive eigenvalue means that α0 or `k` is too large: α0 is halved up to
+    `HALVINGS` times, then k falls. None if not even two components are left.
+    """
+    k = min(k, int((found.values > SMALL * found.values[0]).sum()))  # no α0 mends the others
+    if k < 2:  # noqa: PLR2004 - one topic is no split
+        return None
+    values, vectors = found.values[:k], found.vectors[:, :k]
+    projected = vectors.T @ first
+    for halving in range(HALVINGS + 1):
+        alpha0 = alpha0 / 2 if halving else alpha0
+        second = (alpha0 + 1) * np.diag(values) - alpha0 * np.outer(projected, projected)
+        sigma, inside = np.linalg.eigh(second)
+        if sigma[0] > SMALL * sigma[-1] > 0:
+            break
+    good = np.flatnonzero(sigma > max(SMALL * sigma[-1], 0))[::-1]
+    if len(good) < 2:  # noqa: PLR2004 - one topic is no split
+        return None
+    root = np.sqrt(sigma[good])
+    return Whitening(alpha0, inside[:, good] / root, inside[:, good] * root)

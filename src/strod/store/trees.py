@@ -1,0 +1,154 @@
+"""A tree on disk: topics, decompositions, and the shares of the documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strod.errors import DamagedError
+from strod.store.publish import ArrayWriter, write_json
+from strod.tree.grouping import Merge
+from strod.tree.inference import FineTopics, Shares
+from strod.tree.polish import Overlap
+from strod.tree.shares import rows
+from strod.tree.split import Split
+from strod.tree.topic import Node
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from strod.tree.grow import Grown
+
+__all__ = ["DiskBook", "node_sha256", "read_nodes", "read_split", "write_tree"]
+
+_ARRAYS = {"indptr": "<i8", "indices": "<u2", "values": "<f4"}
+
+
+class DiskBook:
+    """Shares of documents, in a folder for each decomposition.
+
+    Parameters
+    ----------
+    root : Path
+        The folder ``tree/splits`` of a workspace.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._writers: dict[str, dict[str, ArrayWriter]] = {}
+        self._shares: dict[str, Shares] = {}
+
+    def append(self, owner: str, part: Shares) -> None:
+        """The next documents."""
+        if owner not in self._writers:
+            folder = self._root / owner
+            folder.mkdir(parents=True, exist_ok=True)
+            writers = {n: ArrayWriter(folder / f"{n}.npy", t) for n, t in _ARRAYS.items()}
+            writers["indptr"].append(np.zeros(1, dtype=np.int64))
+            self._writers[owner] = writers
+        writers = self._writers[owner]
+        writers["indptr"].append(part.indptr[1:] + writers["values"].size)
+        writers["indices"].append(part.indices)
+        writers["values"].append(part.values)
+
+    def close(self, owner: str) -> None:
+        """All documents are there."""
+        for writer in self._writers.pop(owner).values():
+            writer.close()
+
+    def read(self, owner: str, first: int, size: int) -> Shares:
+        """Shares of some documents, memory-mapped."""
+        if owner not in self._shares:
+            arrays = [_load(self._root / owner / f"{name}.npy") for name in _ARRAYS]
+            self._shares[owner] = Shares(*arrays)
+        return rows(self._shares[owner], first, size)
+
+
+def _load(path: Path) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    return array
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+
+
+def node_sha256(node: Node) -> str:
+    """Checksum of a topic's own numbers: words, weight, alpha, documents."""
+    value = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes())
+    value.update(np.array([node.weight, node.alpha], dtype="<f8").tobytes())
+    value.update(np.array([node.documents], dtype="<i8").tobytes())
+    return value.hexdigest()
+
+
+def write_tree(folder: Path, tree: Grown) -> None:
+    """Write topics and decompositions below ``tree/``; the shares are there already."""
+    (folder / "topics").mkdir(parents=True)
+    topics = []
+    for node in tree.nodes.values():
+        np.save(folder / "topics" / f"{node.id}.npy", node.words.astype("<f8"))
+        entry = {name: value for name, value in asdict(node).items() if name != "words"}
+        topics.append(entry | {"sha256": node_sha256(node)})
+    write_json(folder / "topics.json", {"topics": topics})
+    for owner, split in tree.splits.items():
+        _write_split(folder / "splits" / owner, split)
+
+
+def _write_split(folder: Path, split: Split) -> None:
+    np.save(folder / "fine.npy", split.topics.counts.astype("<f4"))
+    write_json(
+        folder / "split.json",
+        {
+            "weights": split.overlap.weights.tolist(),
+            "joint": split.overlap.joint.tolist(),
+            "effective_documents": split.overlap.documents.tolist(),
+            "merges": [list(merge) for merge in split.merges],
+            "alpha0": split.alpha0,
+            "total": split.total,
+            "values": split.values,
+            "noise": split.noise,
+            "documents": split.documents,
+        },
+    )
+
+
+def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
+    """Topics by id with their checksums, parents before children; words are memory-mapped."""
+    path = folder / "topics.json"
+    found = {}
+    try:
+        for entry in _read_json(path)["topics"]:
+            checksum = entry.pop("sha256")
+            words = _load(folder / "topics" / f"{entry['id']}.npy")
+            found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
+    return found
+
+
+def read_split(folder: Path) -> Split:
+    """A decomposition."""
+    about = _read_json(folder / "split.json")
+    try:
+        shared = Overlap(
+            np.array(about["weights"]),
+            np.array(about["joint"]),
+            np.array(about["effective_documents"]),
+        )
+        merges = [Merge(int(kept), int(gone), float(lift)) for kept, gone, lift in about["merges"]]
+        rest = {name: about[name] for name in ("alpha0", "total", "values", "noise", "documents")}
+        return Split(FineTopics(_load(folder / "fine.npy")), shared, merges, **rest)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedError(f"{folder}: is damaged ({error}); run strod check") from error

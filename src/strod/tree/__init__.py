@@ -1,0 +1,1 @@
+"""Topics: from the counts of a node to its children, level by level."""

@@ -1,0 +1,94 @@
+"""Fine topics → children: one dendrogram per node, built from how topics share documents.
+
+Two groups of topics belong together if documents hold both more often than chance would
+have it. Their lift is p_{A,B} / (p_A·p_B); the pair with the largest
+(lift - 1)·(p_A·p_B)^γ is merged, and the lift of the merged group is exact, because both
+sums simply add. The small power γ prefers to join large groups a little, which keeps the
+children from being one giant and some crumbs. Another number of children is another cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.tree.polish import Overlap
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Merge", "cut", "dendrogram", "natural_children"]
+
+BALANCE = 0.1  # γ
+
+
+class Merge(NamedTuple):
+    """Two groups become one; groups are named by their first fine topic.
+
+    Attributes
+    ----------
+    kept, gone : int
+        Smallest fine topic of each group; the merged group has the name `kept`.
+    lift : float
+        How much more often than by chance they share documents.
+    """
+
+    kept: int
+    gone: int
+    lift: float
+
+
+def dendrogram(overlap: Overlap) -> list[Merge]:
+    """All merges, the first ones first, until one group is left."""
+    joint, weights = overlap.joint.copy(), np.maximum(overlap.weights, 1e-12)
+    names = list(range(len(weights)))
+    merges = []
+    while len(names) > 1:
+        chance = np.outer(weights, weights)
+        lift = joint / chance
+        score = (lift - 1) * chance**BALANCE
+        score[np.tril_indices(len(names))] = -np.inf
+        i, j = divmod(int(np.argmax(score)), len(names))
+        merges.append(Merge(names[i], names[j], float(lift[i, j])))
+        joint, weights = _merged(joint, weights, i, j)
+        del names[j]
+    return merges
+
+
+def _merged(joint: Array, weights: Array, i: int, j: int) -> tuple[Array, Array]:
+    joint[i] += joint[j]
+    joint[:, i] += joint[:, j]
+    weights[i] += weights[j]
+    joint = np.delete(np.delete(joint, j, axis=0), j, axis=1)
+    return joint, np.delete(weights, j)
+
+
+def inside(merges: Sequence[Merge], fine: Sequence[int]) -> list[Merge]:
+    """The part of the dendrogram below one group."""
+    members = set(fine)
+    return [merge for merge in merges if merge.kept in members and merge.gone in members]
+
+
+def cut(merges: Sequence[Merge], fine: Sequence[int], k: int) -> list[list[int]]:
+    """Undo the last merges of the group `fine` so that `k` groups are left."""
+    groups = {topic: [topic] for topic in fine}
+    for merge in inside(merges, fine)[: max(len(fine) - k, 0)]:
+        groups[merge.kept] += groups.pop(merge.gone)
+    return [sorted(members) for members in groups.values()]
+
+
+def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) -> int:
+    """Number of children where the lift falls most: groups that no longer belong together.
+
+    Looks at the merges from `most` + 1 groups downwards; the lift of a merge counts as at
+    least that of the merges after it, so that one low merge in between opens no gap.
+    """
+    lifts = [max(merge.lift, 1e-6) for merge in inside(merges, fine)][::-1]
+    after = np.maximum.accumulate(lifts)  # after[i]: merges from i + 2 groups down to 1
+    gaps = [lifts[k - 1] / after[k - 2] for k in range(2, min(most, len(lifts)) + 1)]
+    return 2 + int(np.argmax(gaps)) if gaps else len(fine)

@@ -1,0 +1,309 @@
+"""Growing a tree level by level: all nodes of a level share each pass over the documents.
+
+A level takes two passes, however many topics it has: one gathers a sample of the topical
+counts of every node that is to be split, one places all documents in the new splits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.tree.grouping import cut, natural_children
+from strod.tree.sampling import ENOUGH, root_counts, thinning
+from strod.tree.shares import local_shares, paths, topic_shares
+from strod.tree.split import NotSplit, Split, split_node
+from strod.tree.topic import ROOT, Node, child_id, seed_of
+from strod.tree.walk import Walk, blocks
+from strod.work import Serial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.moments.counts import Counts
+    from strod.progress import Progress
+    from strod.tree.inference import Shares
+    from strod.tree.options import TreeOptions
+    from strod.tree.shares import Book
+    from strod.tree.walk import Documents
+    from strod.work import Engine
+
+    Array = NDArray[np.float64]
+    Splitter = Callable[[Node, list[Counts], Engine], Split]
+
+__all__ = ["Grown", "document_shares", "grow"]
+
+GIVEN = 4  # fine topics a child needs so that ``auto`` can split it without new ones
+COUNT_BYTES = 16  # of a topical count in memory
+SPREAD = 1.5  # times its weight: the counts that a topic has a share in
+
+
+@dataclass
+class Grown:
+    """A tree.
+
+    Attributes
+    ----------
+    nodes : dict of Node
+        By id, parents before children.
+    splits : dict of Split
+        By the id of the topic that was decomposed.
+    passes : int
+        Passes over the documents.
+    """
+
+    nodes: dict[str, Node]
+    splits: dict[str, Split] = field(default_factory=dict)
+    passes: int = 0
+
+
+def grow(
+    shards: Sequence[Documents],
+    occurrences: NDArray[np.int64],
+    options: TreeOptions,
+    engine: Engine,
+    book: Book,
+    progress: Progress,
+    *,
+    memory: int = 1 << 30,
+    splitter: Splitter | None = None,
+) -> Grown:
+    """Grow a tree over the documents of `shards`.
+
+    Parameters
+    ----------
+    shards : sequence of Documents
+        All documents, in their order.
+    occurrences : ndarray of shape (V,)
+        How often each word occurs.
+    options : TreeOptions
+        What to grow.
+    engine : Engine
+        Maps over shards, blocks and nodes.
+    book : Book
+        Takes the shares of the documents.
+    progress : Progress
+        Is told how far the work is.
+    memory : int
+        Bytes that the samples of a level may take; a level that needs more is gathered in
+        several passes.
+    splitter : callable, optional
+        Decomposes a node instead of `split_node`: a method of the paper.
+    """
+    grower = _Grower(shards, occurrences, options, engine, book, progress, memory, splitter)
+    return grower.run()
+
+
+class _Grower:
+    """The state of a growing tree."""
+
+    def __init__(
+        self,
+        shards: Sequence[Documents],
+        occurrences: NDArray[np.int64],
+        options: TreeOptions,
+        engine: Engine,
+        book: Book,
+        progress: Progress,
+        memory: int,
+        splitter: Splitter | None,
+    ) -> None:
+        self.shards, self.options, self.engine = shards, options, engine
+        self.book, self.progress, self.memory = book, progress, memory
+        self.kept = thinning(occurrences, options.thin)
+        self.splitter = splitter or self._split
+        self.documents = sum(shard.size for shard in shards)
+        self.counts = sum(shard.counts.nnz for shard in shards)
+        words = occurrences / max(int(occurrences.sum()), 1)
+        self.tree = Grown({ROOT: Node(ROOT, None, 0, None, [], words)})
+        by_word = options.topical == "word"
+        self.walk = Walk(self.tree.nodes, self.tree.splits, book, by_word)
+        self.rate = self._rate()
+
+    def _rate(self) -> float:
+        """Share of the documents that the root is learnt from."""
+        wanted = self.options.sample
+        if isinstance(wanted, int):
+            return min(1.0, wanted / max(self.documents, 1))
+        return 1.0 if wanted == "all" else min(1.0, ENOUGH / max(self.counts, 1))
+
+    def run(self) -> Grown:
+        """Gather, decompose, cut, place; until no node is left that may be split."""
+        root = self.tree.nodes[ROOT]
+        root.reason = "" if self.options.height else "height"
+        pending = [root] if self.options.height else []
+        while pending:
+            fresh: list[str] = []
+            for batch in self._batches(pending):
+                fresh += self._decompose(batch, self._gather(batch))
+            pending = [node for name in fresh for node in self._expand(name)]
+            self._place(fresh)
+        self._finish()
+        return self.tree
+
+    def _batches(self, pending: list[Node]) -> Iterator[list[Node]]:
+        """As many nodes at a time as the memory has room for."""
+        batch: list[Node] = []
+        room = self.memory
+        for node in pending:
+            share = min(1.0, SPREAD * node.weight) * self._rate_of(node)
+            need = int(share * self.counts * COUNT_BYTES)
+            if batch and need > room:
+                yield batch
+                batch, room = [], self.memory
+            batch.append(node)
+            room -= need
+        yield batch
+
+    def _rate_of(self, node: Node) -> float:
+        """A small topic is learnt from a larger share of the documents."""
+        return min(1.0, self.rate / max(node.weight, 1e-9))
+
+    def _gather(self, pending: list[Node]) -> dict[str, list[Counts]]:
+        """One pass: a sample of the topical counts of every node that is to be split."""
+        self.progress.stage("sampling", self.documents, "documents")
+        rates = {node.id: self._rate_of(node) for node in pending}
+        samples: dict[str, list[Counts]] = {node.id: [] for node in pending}
+
+        def visit(shard: Documents) -> tuple[int, dict[str, Counts]]:
+            return shard.size, self.walk.gather(shard, self._root_counts(shard), rates)
+
+        for size, parts in self.engine.map(visit, self.shards):
+            for name, part in parts.items():
+                samples[name].append(part)
+            self.progress.advance(size)
+        self.tree.passes += 1
+        return samples
+
+    def _root_counts(self, shard: Documents) -> Counts:
+        return root_counts(shard.counts, self.kept, self.options.clip)
+
+    def _split(self, node: Node, parts: list[Counts], engine: Engine) -> Split:
+        random = np.random.default_rng(seed_of(self.options.seed, node.id))
+        return split_node(blocks(parts), len(self.kept), self.options, random, engine)
+
+    def _decompose(self, pending: list[Node], samples: dict[str, list[Counts]]) -> list[str]:
+        """Split every pending node; those that cannot be split become leaves."""
+        self.progress.stage("learning topics", len(pending), "nodes")
+        outer, inner = (Serial(), self.engine) if len(pending) == 1 else (self.engine, Serial())
+
+        def attempt(node: Node) -> Split | str:
+            try:
+                return self.splitter(node, samples.pop(node.id), inner)
+            except NotSplit as leaf:
+                return str(leaf)
+
+        fresh = []
+        for node, result in zip(pending, outer.map(attempt, pending), strict=True):
+            self.progress.advance(1)
+            if isinstance(result, str):
+                node.reason = result
+            else:
+                self.tree.splits[node.id] = result
+                fresh.append(node.id)
+        return fresh
+
+    def _expand(self, owner: str) -> list[Node]:
+        """Children of a decomposed topic, and theirs as far as its fine topics reach.
+
+        Returns the topics below that need a decomposition of their own.
+        """
+        split = self.tree.splits[owner]
+        pending: list[Node] = []
+        waiting = [(self.tree.nodes[owner], list(range(split.topics.size)))]
+        while waiting:
+            node, fine = waiting.pop(0)
+            node.alpha0 = split.alpha0
+            for child in self._children(node, owner, fine):
+                if child.level == self.options.height:
+                    child.reason = "height"
+                elif len(child.fine) >= self._needed():
+                    waiting.append((child, child.fine))
+                else:
+                    pending.append(child)
+        return pending
+
+    def _needed(self) -> int:
+        """Fine topics that a child must have got to be split without new ones."""
+        if not self.options.lookahead:
+            return self.options.fine + 1
+        children = self.options.children
+        return children if isinstance(children, int) else GIVEN
+
+    def _children(self, node: Node, owner: str, fine: list[int]) -> list[Node]:
+        split = self.tree.splits[owner]
+        k = self.options.children
+        if not self.options.lookahead:
+            k = len(fine)
+        elif not isinstance(k, int):
+            k = natural_children(split.merges, fine, self.options.width)
+        weights = split.overlap.weights
+        whole = weights[fine].sum()
+        groups = cut(split.merges, fine, k)
+        groups.sort(key=lambda group: (-weights[group].sum(), group))
+        for group in groups:
+            share = float(weights[group].sum() / whole)
+            child = Node(
+                child_id(node.id, group, owner), node.id, node.level + 1, owner, group,
+                self._words(split, group), node.weight * share, split.alpha0 * share,
+            )  # fmt: skip
+            self.tree.nodes[child.id] = child
+            node.children.append(child.id)
+        return [self.tree.nodes[name] for name in node.children]
+
+    def _words(self, split: Split, fine: list[int]) -> Array:
+        """φ of a topic: the expected counts of its fine topics, no longer thinned."""
+        counts: Array = split.topics.counts[fine].sum(axis=0, dtype=np.float64) / self.kept
+        words: Array = counts / counts.sum()
+        return words
+
+    def _place(self, fresh: list[str]) -> None:
+        """One pass: the shares of all documents in the new splits."""
+        if not fresh:
+            return
+        self.progress.stage("placing documents", self.documents, "documents")
+
+        def visit(shard: Documents) -> list[Shares]:
+            placed = self.walk.place(shard, self._root_counts(shard), fresh)
+            return [placed[owner] for owner in fresh]
+
+        for shard, found in zip(self.shards, self.engine.map(visit, self.shards), strict=True):
+            for owner, shares in zip(fresh, found, strict=True):
+                self.book.append(owner, shares)
+            self.progress.advance(shard.size)
+        for owner in fresh:
+            self.book.close(owner)
+        self.tree.passes += 1
+
+    def _finish(self) -> None:
+        """Weights and documents of the topics, from the shares of all documents."""
+        nodes = self.tree.nodes
+        weights, documents = np.zeros(len(nodes)), np.zeros(len(nodes), dtype=np.int64)
+
+        def visit(shard: Documents) -> tuple[Array, NDArray[np.int64]]:
+            shares = document_shares(self.tree, self.book, shard.first, shard.size)
+            found = np.stack(paths(nodes, ROOT, shares))
+            counted = np.bincount(found[found >= 0], minlength=len(nodes))
+            return np.array([shares[name].sum() for name in nodes]), counted
+
+        for weight, count in self.engine.map(visit, self.shards):
+            weights += weight
+            documents += count
+        for number, node in enumerate(nodes.values()):
+            node.weight = float(weights[number] / max(self.documents, 1))
+            node.documents = int(documents[number])
+        for node in nodes.values():
+            node.children.sort(key=lambda name: (-nodes[name].weight, name))
+
+
+def document_shares(tree: Grown, book: Book, first: int, size: int) -> dict[str, Array]:
+    """Shares of all topics in some documents."""
+    local = {
+        owner: local_shares(book.read(owner, first, size), split.overlap.weights)
+        for owner, split in tree.splits.items()
+    }
+    return topic_shares(list(tree.nodes.values()), local, size)

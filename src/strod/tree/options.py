@@ -1,0 +1,117 @@
+"""What the user may choose about the tree, with defaults and limits."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from strod.errors import UsageError
+from strod.tree.paper import METHODS as PAPER
+
+__all__ = ["METHODS", "TreeOptions"]
+
+METHODS = ("strod", *PAPER)
+AUTO = "auto"
+WIDEST = 1000
+DEEPEST = 20
+LEAST_ALPHA0, MOST_ALPHA0 = 1e-6, 1e6
+FINE = 25  # fine topics of a node, at least; more for wide trees
+FINE_PER_CHILD = 2.5
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """How a tree grows.
+
+    Attributes
+    ----------
+    children : int or "auto"
+        Children of every topic that can be split (C_t); ``auto`` reads it off the data.
+    height : int
+        Levels below the root (H).
+    width : int
+        Most children that ``auto`` gives (K).
+    alpha0 : float or "auto"
+        Sum of the Dirichlet parameters of a node (α_{t,0}); ``auto`` solves S(α0) = 1.
+    seed : int
+        Where the start vectors of the power iteration come from.
+    sample : int, "auto" or "all"
+        Documents from which a node is learnt; ``auto`` takes what holds enough words.
+    method : str
+        ``strod``, or a variant of the paper.
+    lookahead : bool
+        Whether a node is split into many fine topics that are then grouped.
+    polish : int
+        Sweeps of variational inference after the tensor decomposition.
+    topical : str
+        ``document``: a token's topic depends on its document; ``word``: on the word alone,
+        as in the paper.
+    thin : float
+        Relative frequency from which words are thinned; 0 switches it off.
+    clip : int
+        Most occurrences of a word that count in one document; 0 switches it off.
+    eta : float
+        Share of the spectral energy that decides on ``auto`` children without look-ahead (η).
+    """
+
+    children: int | str = AUTO
+    height: int = 2
+    width: int = 10
+    alpha0: float | str = 1.0
+    seed: int = 0
+    sample: int | str = AUTO
+    method: str = "strod"
+    lookahead: bool = True
+    polish: int = 10
+    topical: str = "document"
+    thin: float = 5e-4
+    clip: int = 3
+    eta: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        _check(
+            _whole(self.children, 2, WIDEST) or self.children == AUTO,
+            f"--children must be auto or a number from 2 to {WIDEST}, not {self.children}",
+        )
+        _check(_whole(self.height, 0, DEEPEST), f"--height must be from 0 to {DEEPEST}")
+        _check(_whole(self.width, 2, WIDEST), f"--width must be from 2 to {WIDEST}")
+        _check(
+            self.alpha0 == AUTO or _between(self.alpha0, LEAST_ALPHA0, MOST_ALPHA0),
+            f"--alpha0 must be auto or a number from {LEAST_ALPHA0:g} to {MOST_ALPHA0:g}",
+        )
+        _check(_whole(self.seed, 0, 2**63), "--seed must be a number from 0")
+        _check(
+            self.sample in (AUTO, "all") or _whole(self.sample, 1, 2**62),
+            "--sample must be auto, all or a number of documents",
+        )
+        _check(self.method in METHODS, f"--method must be one of {', '.join(METHODS)}")
+        _check(_whole(self.polish, 0, 1000), "--polish must be a number of sweeps, 0 to 1000")
+        _check(self.topical in ("document", "word"), "--topical must be document or word")
+        _check(_between(self.thin, 0, 1), "thin must be from 0 to 1")
+        _check(_whole(self.clip, 0, 2**31), "clip must be a count")
+        _check(_between(self.eta, 0, 1), "eta must be from 0 to 1")
+
+    @property
+    def fine(self) -> int:
+        """Most fine topics of a node (m): depends on the width of the tree, not its height."""
+        widest = self.children if isinstance(self.children, int) else self.width
+        return max(FINE, round(FINE_PER_CHILD * max(widest, 2)))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the tree depends on, for the manifest."""
+        return asdict(self)
+
+
+def _whole(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _between(value: object, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and least <= value <= most
+
+
+def _check(good: bool, message: str) -> None:  # noqa: FBT001
+    if not good:
+        raise UsageError(message)

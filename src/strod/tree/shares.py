@@ -1,0 +1,116 @@
+"""Where the shares of documents are kept, and how those of topics follow from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from strod.tree.inference import Shares
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.tree.topic import Node
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Book", "MemoryBook", "local_shares", "paths", "topic_shares"]
+
+
+class Book(Protocol):
+    """Shares of all documents in every decomposition, by the id of its topic."""
+
+    def append(self, owner: str, part: Shares) -> None:
+        """The next documents, in their order."""
+
+    def close(self, owner: str) -> None:
+        """All documents are there."""
+
+    def read(self, owner: str, first: int, size: int) -> Shares:
+        """Shares of `size` documents from number `first`."""
+
+
+class MemoryBook:
+    """Keeps them in memory."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[Shares]] = {}
+        self._whole: dict[str, Shares] = {}
+
+    def append(self, owner: str, part: Shares) -> None:
+        """The next documents."""
+        self._parts.setdefault(owner, []).append(part)
+
+    def close(self, owner: str) -> None:
+        """Join what was appended."""
+        self._whole[owner] = joined(self._parts.pop(owner))
+
+    def read(self, owner: str, first: int, size: int) -> Shares:
+        """Shares of some documents."""
+        return rows(self._whole[owner], first, size)
+
+
+def joined(parts: Sequence[Shares]) -> Shares:
+    """Shares of consecutive parts as one."""
+    sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+    return Shares(
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )
+
+
+def rows(shares: Shares, first: int, size: int) -> Shares:
+    """Some consecutive documents."""
+    indptr = np.asarray(shares.indptr[first : first + size + 1])
+    where = slice(int(indptr[0]), int(indptr[-1]))
+    return Shares(indptr - indptr[0], shares.indices[where], shares.values[where])
+
+
+def local_shares(shares: Shares, weights: Array) -> Array:
+    """Documents by fine topics; a document that says nothing gets the topics' weights."""
+    dense = shares.dense(len(weights))
+    dense[np.diff(shares.indptr) == 0] = weights
+    return dense
+
+
+def topic_shares(nodes: Sequence[Node], local: Mapping[str, Array], size: int) -> dict[str, Array]:
+    """Share of every topic in every document; `nodes` has parents before children.
+
+    The share of a topic is that of the topic whose decomposition it comes from times the
+    sum of its fine topics there; children add up to their parent.
+    """
+    found: dict[str, Array] = {}
+    for node in nodes:
+        if node.owner is None:
+            found[node.id] = np.ones(size)
+        else:
+            found[node.id] = found[node.owner] * local[node.owner][:, node.fine].sum(axis=1)
+    return found
+
+
+def paths(nodes: Mapping[str, Node], root: str, shares: Mapping[str, Array]) -> list[Array]:
+    """Numbers of the topics on each document's path: at every level the largest child.
+
+    A step depends on the children of one topic only, so that changing a branch moves no
+    document outside it. Gives one array a level, with -1 below a leaf; topics are numbered
+    in the order of `nodes`.
+    """
+    number = {name: index for index, name in enumerate(nodes)}
+    here = np.full(len(shares[root]), number[root])
+    levels = [here]
+    while True:
+        deeper = np.full_like(here, -1)
+        for name, node in nodes.items():
+            there = np.flatnonzero(here == number[name]) if node.children else here[:0]
+            if there.size:
+                best = np.stack([shares[child][there] for child in node.children])
+                numbers = np.array([number[child] for child in node.children])
+                deeper[there] = numbers[best.argmax(axis=0)]
+        if (deeper < 0).all():
+            return levels
+        levels.append(deeper)
+        here = deeper

@@ -1,0 +1,182 @@
+"""One node: from its topical counts to fine topics and their dendrogram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.moments.moments import Moments
+from strod.moments.whitening import Whitening, spectrum, whiten
+from strod.tensor.power import decompose
+from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
+from strod.tree.grouping import Merge, dendrogram
+from strod.tree.inference import FineTopics
+from strod.tree.polish import Overlap, overlap, polish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.moments.counts import Counts
+    from strod.moments.whitening import Spectrum
+    from strod.tree.options import TreeOptions
+    from strod.work import Engine
+
+    Array = NDArray[np.float64]
+
+__all__ = ["NotSplit", "Split", "split_node"]
+
+FEWEST = 10  # documents that say something about a topic, else it is a leaf
+ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
+WEAK = 5.0  # effective documents below which a fine topic is junk
+FAINT = 0.1  # of the mean weight: what a fine topic must reach
+MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
+
+
+class NotSplit(Exception):  # noqa: N818 - an outcome, not an error
+    """A topic that stays a leaf; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """What a node was decomposed into.
+
+    Attributes
+    ----------
+    topics : FineTopics
+        The fine topics.
+    overlap : Overlap
+        Their weights, and how they share documents.
+    merges : list of Merge
+        Their dendrogram.
+    alpha0 : float
+        α_{t,0}: as given or found.
+    total : float
+        S(α0), 1 where model and α0 are right; 0 if not computed.
+    values : list of float
+        Largest eigenvalues of E2.
+    noise : float
+        Eigenvalue that chance alone may reach.
+    documents : int
+        Documents it was learnt from.
+    """
+
+    topics: FineTopics
+    overlap: Overlap
+    merges: list[Merge]
+    alpha0: float
+    total: float
+    values: list[float]
+    noise: float
+    documents: int
+
+
+def split_node(
+    blocks: Sequence[Counts],
+    width: int,
+    options: TreeOptions,
+    random: np.random.Generator,
+    engine: Engine,
+) -> Split:
+    """Decompose a node into fine topics.
+
+    Parameters
+    ----------
+    blocks : sequence of Counts
+        The sample of the node's topical counts.
+    width : int
+        Number of words, V.
+    options : TreeOptions
+        How.
+    random : Generator
+        Belongs to this node.
+    engine : Engine
+        Maps over the blocks.
+
+    Raises
+    ------
+    NotSplit
+        If the node has to stay a leaf.
+    """
+    documents = sum(int((block.length(1) > 0).sum()) for block in blocks)
+    moments = Moments.of(blocks, width, engine)
+    if documents < FEWEST or not moments.triples > 0:
+        raise NotSplit("too few documents")
+    found = spectrum(moments, min(options.fine, width), random)
+    k = _components(found, moments.noise, options)
+    recovered, alpha0 = _recovered(moments, found, k, options, random)
+    start = recovered.words * (1 - MIXED) + MIXED * moments.first
+    counts = start * recovered.weights[:, None] * moments.tokens
+    topics = polish(blocks, FineTopics(counts.astype(np.float32)), options.polish, engine)
+    topics, shared = _strong(blocks, topics, options, engine)
+    return Split(
+        topics, shared, dendrogram(shared), alpha0, recovered.total,
+        [float(value) for value in found.values], moments.noise, documents,
+    )  # fmt: skip
+
+
+def _components(found: Spectrum, noise: float, options: TreeOptions) -> int:
+    """Number of components: those above the noise; without look-ahead the children."""
+    above = int((found.values > noise).sum())
+    if not (len(found.values) > 1 and found.values[1] > ABOVE * noise):
+        raise NotSplit("nothing above the noise floor")
+    asked = options.children if isinstance(options.children, int) else 2
+    if options.lookahead:
+        return min(max(above, asked), len(found.values))
+    if options.children == "auto":
+        asked = min(_energy(found.values, options), above)
+    if asked > len(found.values):
+        raise NotSplit("fewer words than children")
+    return asked
+
+
+def _energy(values: Array, options: TreeOptions) -> int:
+    """Smallest k with g(k)/g(K) > η, where g sums the largest eigenvalues (Appendix B)."""
+    energy = np.cumsum(np.maximum(values[: options.width], 0))
+    return max(2, int(np.argmax(energy > options.eta * energy[-1])) + 1)
+
+
+def _recovered(
+    moments: Moments, found: Spectrum, k: int, options: TreeOptions, random: np.random.Generator
+) -> tuple[Recovered, float]:
+    """Whitening, tensor, power method, recovery; α0 as given or found."""
+    vectors = found.vectors[:, :k]
+    first, third = vectors.T @ moments.first, moments.third(vectors)
+    seed = random.integers(2**63)
+
+    def attempt(alpha0: float) -> tuple[Recovered, Whitening] | None:
+        whitening = whiten(found, moments.first, k, alpha0)
+        if whitening is None:
+            return None
+        r = len(whitening.scale)
+        tensor = third_moment(third[:r, :r, :r], first[:r], whitening)
+        components = decompose(tensor, np.random.default_rng(seed))
+        return recover(components, whitening, vectors[:, :r]), whitening
+
+    def total(alpha0: float) -> float | None:
+        result = attempt(alpha0)
+        valid = result is not None and result[1].alpha0 == alpha0
+        return result[0].total if result is not None and valid else None
+
+    given = options.alpha0
+    result = attempt(solve_alpha0(total) if isinstance(given, str) else float(given))
+    if result is None or not np.isfinite(result[0].words).all():
+        raise NotSplit("no valid whitening")
+    return result[0], result[1].alpha0
+
+
+def _strong(
+    blocks: Sequence[Counts], topics: FineTopics, options: TreeOptions, engine: Engine
+) -> tuple[FineTopics, Overlap]:
+    """Drop fine topics that live in a handful of documents or tokens: near-duplicates, junk."""
+    shared = overlap(blocks, topics, engine)
+    strong = (shared.documents >= WEAK) & (shared.weights * topics.size >= FAINT)
+    asked = options.children if isinstance(options.children, int) else 2
+    if strong.all() or strong.sum() < asked:
+        return topics, shared
+    topics = FineTopics(topics.counts[strong])
+    topics = polish(blocks, topics, min(options.polish, 2), engine)
+    return topics, overlap(blocks, topics, engine)

@@ -1,0 +1,73 @@
+"""Topics and what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["ROOT", "Node", "child_id", "seed_of"]
+
+ROOT = "o"
+
+
+@dataclass
+class Node:
+    """A topic while the tree grows.
+
+    Attributes
+    ----------
+    id : str
+        Never changes: a digest of the parent's id and of what the parent was split into.
+    parent : str or None
+        Id of the parent.
+    level : int
+        0 for the root.
+    owner : str or None
+        Topic whose decomposition this topic is a part of: the parent or one above.
+    fine : list of int
+        Fine topics of that decomposition that make up this topic.
+    words : ndarray of shape (V,)
+        φ.
+    weight : float
+        Share of the corpus: the mean of the documents' shares.
+    alpha : float
+        α_{t,z}, its parameter among its siblings.
+    alpha0 : float
+        α_{t,0} of the decomposition that its children come from; 0 for a leaf.
+    documents : int
+        Documents whose strongest leaf is this topic or below it.
+    children : list of str
+        Ids, by falling weight.
+    reason : str
+        Why it is a leaf; empty if it is not.
+    """
+
+    id: str
+    parent: str | None
+    level: int
+    owner: str | None
+    fine: list[int]
+    words: NDArray[np.float64]
+    weight: float = 1.0
+    alpha: float = 1.0
+    alpha0: float = 0.0
+    documents: int = 0
+    children: list[str] = field(default_factory=list)
+    reason: str = ""
+
+
+def child_id(parent: str, fine: list[int], owner: str) -> str:
+    """Id of a child: the same for the same split, different for every other topic."""
+    text = f"{parent}/{owner}/{','.join(map(str, fine))}"
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def seed_of(seed: int, topic: str) -> list[int]:
+    """Seeds of a topic's own random numbers."""
+    digest = sha256(topic.encode()).digest()
+    return [seed, int.from_bytes(digest[:8], "little")]
