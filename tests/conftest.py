@@ -21,6 +21,7 @@ from strod.cli.main import main
 from strod.progress import Silent
 from strod.warmup import compile_kernels
 from strod.workspace import Workspace
+from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +41,8 @@ class Outcome:
 
 def strod(*arguments: object, stdin: bytes = b"") -> Outcome:
     """Run a command inside this process; anything but an exit is a failure of the test."""
-    out, err = io.StringIO(), io.StringIO()
+    raw, err = io.BytesIO(), io.StringIO()
+    out = io.TextIOWrapper(raw, "utf-8", newline="", write_through=True)
     saved = sys.argv, sys.stdin, signal.getsignal(signal.SIGTERM)
     sys.argv = ["strod", *map(str, arguments)]
     sys.stdin = SimpleNamespace(buffer=io.BytesIO(stdin))
@@ -53,7 +55,7 @@ def strod(*arguments: object, stdin: bytes = b"") -> Outcome:
     finally:
         sys.argv, sys.stdin = saved[:2]
         signal.signal(signal.SIGTERM, saved[2])
-    return Outcome(code, out.getvalue(), err.getvalue())
+    return Outcome(code, raw.getvalue().decode(), err.getvalue())
 
 
 def command(*arguments: object) -> list[str]:
@@ -199,6 +201,19 @@ def small_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outcome = strod("build", source, "--meta", "n", "--out", folder / "small.strod", "--quiet")
     assert outcome.code == 0, outcome.err
     return folder / "small.strod"
+
+
+@pytest.fixture(scope="session")
+def tree_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a tree of three levels, some of it from second decompositions."""
+    folder = tmp_path_factory.mktemp("tree")
+    source = folder / "tree.jsonl"
+    records = ({"id": f"d{i}", "text": text} for i, text in enumerate(planted_texts(400)))
+    source.write_bytes(json_lines(*records))
+    arguments = ["--height", 3, "--seed", 1, "--out", folder / "tree.strod", "--quiet"]
+    outcome = strod("build", source, *arguments)
+    assert outcome.code == 0, outcome.err
+    return folder / "tree.strod"
 
 
 @pytest.fixture

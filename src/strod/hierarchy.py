@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.errors import UsageError
-from strod.store.trees import DiskBook, read_nodes, read_split
+from strod.errors import DamagedError, UsageError
+from strod.store.trees import DiskBook, are_sound, node_sha256, read_nodes, read_split
 from strod.tree.ranking import ranked
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import local_shares, paths, topic_shares
@@ -80,9 +80,11 @@ class Topic:
         """The topics below, by falling weight."""
         return [self._tree[child] for child in self._node.children]
 
-    @property
+    @cached_property
     def distribution(self) -> Array:
         """φ: probability of every word of the vocabulary."""
+        if node_sha256(self._node) != self.sha256:
+            raise DamagedError(f"topic {self.id}: has changed since it was written; strod check")
         return self._node.words
 
     @property
@@ -98,11 +100,10 @@ class Topic:
     def top(self, number: int) -> list[tuple[str, float]]:
         """The best `number` words and their probabilities; 0 means all that occur."""
         order = self._tree.order(self._node)
-        chances = self._node.words[order]
-        order = order[chances > 0]
+        order = order[self.distribution[order] > 0]
         order = order[:number] if number else order
         surfaces = self._tree.surfaces
-        return [(surfaces[word], float(self._node.words[word])) for word in order]
+        return [(surfaces[word], float(self.distribution[word])) for word in order]
 
     def shares(self) -> Array:
         """Share of this topic in every document of the corpus."""
@@ -127,6 +128,8 @@ class Tree(Mapping[str, Topic]):
         self._book = DiskBook(folder / "splits")
         found = read_nodes(folder)
         self.nodes = {name: node for name, (node, _) in found.items()}
+        for node in self.nodes.values():
+            self._check(len(node.words) == len(self.surfaces), f"topics/{node.id}.npy")
         self._topics: dict[str, Topic] = {}
         self._paths: dict[str, str] = {}
         for path, name in self._walk(ROOT, ROOT):
@@ -180,19 +183,34 @@ class Tree(Mapping[str, Topic]):
 
     def order(self, node: Node) -> NDArray[np.int64]:
         """Words of a topic, the best first."""
-        parent = self.nodes[node.parent].words if node.parent else None
-        return ranked(node.words, parent, self.nodes[ROOT].words, self._kept.astype(np.float64))
+        words, root = self[node.id].distribution, self.root.distribution
+        parent = self[node.parent].distribution if node.parent else None
+        return ranked(words, parent, root, self._kept.astype(np.float64))
 
     @cached_property
     def _splits(self) -> dict[str, Split]:
         folder = self._folder / "splits"
         owners = {node.owner for node in self.nodes.values() if node.owner}
-        return {name: read_split(folder / name) for name in self.nodes if name in owners}
+        splits = {name: read_split(folder / name) for name in self.nodes if name in owners}
+        for name, split in splits.items():
+            shape = len(split.overlap.weights), len(self.surfaces)
+            self._check(split.topics.counts.shape == shape, f"splits/{name}/fine.npy")
+        return splits
+
+    def _check(self, sound: bool, name: str) -> None:  # noqa: FBT001
+        if not sound:
+            raise DamagedError(f"{self._folder / name}: is damaged; run strod check")
+
+    def _read(self, owner: str, first: int, size: int) -> Shares:
+        shares = self._book.read(owner, first, size)
+        sound = are_sound(shares, size, self._splits[owner].topics.size)
+        self._check(sound, f"splits/{owner}")
+        return shares
 
     def shares(self, first: int = 0, size: int | None = None) -> dict[str, Array]:
         """Share of every topic, by id, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        return self._combined({o: self._book.read(o, first, size) for o in self._splits}, size)
+        return self._combined({o: self._read(o, first, size) for o in self._splits}, size)
 
     def place(self, counts: csr_array) -> dict[str, Array]:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""

@@ -15,6 +15,7 @@ from strod.text import docstrings
 from strod.workspace import Workspace
 from tests.conftest import (
     Bench,
+    Outcome,
     check_error,
     command,
     contents,
@@ -25,8 +26,15 @@ from tests.conftest import (
     texts,
 )
 
-COMMANDS = ["build", "show", "check", "demo"]
+COMMANDS = ["build", "show", "assign", "check", "demo"]
+STAGES = ["reading", "counting", "sampling", "learning topics"]  # and on, if there are any
 ESCAPE = "\x1b"
+
+
+def stages(outcome: Outcome) -> list[str]:
+    """What the build was at, one after the other; compiling is for the first run only."""
+    found = [line.partition(":")[0] for line in outcome.err.splitlines()]
+    return [name for name in found if not name.startswith("compiling")]
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
@@ -96,6 +104,9 @@ def test_version() -> None:
         (["show"], "W.strod"),
         (["show", "none.strod"], "none.strod: no such workspace"),
         (["show", "."], "is not a workspace"),
+        (["assign"], "W.strod"),
+        (["assign", "none.strod"], "none.strod: no such workspace"),
+        (["assign", ".", "a.jsonl"], "is not a workspace"),
         (["check", "none.strod"], "none.strod: no such workspace"),
         (["check", "a.jsonl"], "is not a workspace"),
         (["demo", "--nonsense"], "--nonsense"),
@@ -133,20 +144,22 @@ def test_build_show_check(bench: Bench, source: Path) -> None:
     bench.check_built(
         outcome, 40, {"broken JSON": [f"{source}:42"], "empty document": [f"{source}:41"]}
     )
-    assert [line.partition(":")[0] for line in outcome.err.splitlines()][-2:] == [
-        "reading",
-        "counting",
-    ]
+    assert stages(outcome)[:4] == STAGES
     assert "40 documents" in " ".join(outcome.out.split())
     assert "left out 2 of 42" in outcome.out
 
     shown = strod("show", bench.workspace)
     assert (shown.code, shown.err) == (0, "")
-    assert shown.out.startswith("40 documents, ")
-    assert re.search(r"year.*number", shown.out)
-    assert "most frequent: " in shown.out
+    lines = shown.out.splitlines()
+    tree = Workspace(bench.workspace).tree
+    assert lines[0] == f"40 documents, 280 words, {len(tree) - 1} topics"
+    topics = [line for line in lines if re.search(r"\bo[/0-9]* +[0-9.]+%", line)]
+    assert len(topics) == len(tree)
+    assert topics[0].startswith(f"o 100.0%  {tree.root.words[0][0]}, ")
+    assert len(topics[0].split(", ")) == 8
 
     few = strod("show", bench.workspace, "--words", 3).out.splitlines()
+    assert len(few) == len(lines)
     assert len(few[-1].split(", ")) == 3
 
     checked = strod("check", bench.workspace)
@@ -168,7 +181,11 @@ def test_show_as_json(bench: Bench, source: Path) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     shown = json.loads(outcome.out)
     corpus = Workspace(bench.workspace).corpus
-    assert shown["topics"] == []
+    tree = Workspace(bench.workspace).tree
+    root = tree.root
+    assert [topic["path"] for topic in shown["topics"]] == list(tree)
+    assert shown["topics"][0]["sha256"] == root.sha256
+    assert shown["topics"][0]["words"] == [list(pair) for pair in root.words]
     assert shown["corpus"] == {
         "documents": 40,
         "tokens": corpus.tokens,
@@ -184,6 +201,8 @@ def test_report(bench: Bench, source: Path) -> None:
     report = json.loads((bench.workspace / "report.json").read_text("utf-8"))
     assert report["stages"]["corpus"]["passes"] == 1
     assert report["stages"]["corpus"]["seconds"] > 0
+    assert 1 <= report["stages"]["tree"]["passes"] <= 4  # two levels
+    assert report["stages"]["tree"]["seconds"] > 0
     assert report["peak_memory_bytes"] > 1 << 20
     assert report["compile_seconds"] >= 0
     assert set(report["documents"]) >= {"read", "kept", "rejected", "reasons", "duplicate_texts"}
@@ -202,8 +221,8 @@ def test_no_escape_codes_in_a_pipe(bench: Bench, source: Path) -> None:
         assert outcome.code == 0
         assert ESCAPE not in outcome.out + outcome.err
         assert "\r" not in outcome.out + outcome.err
-    stages = [line.partition(":")[0] for line in built.err.splitlines()]
-    assert stages[-2:] == ["reading", "counting"]
+    assert stages(built)[:4] == STAGES
+    assert set(stages(built)) <= {*STAGES, "placing documents"}
     assert shown.err == ""
 
 
@@ -287,7 +306,10 @@ def test_demo_of_a_few_files(bench: Bench) -> None:
     assert workspace.corpus.meta == {"package": "category", "module": "category"}
     assert workspace.check() == []
     assert outcome.err.startswith("collecting docstrings: ")
-    assert "most frequent: " in outcome.out
+    lines = outcome.out.splitlines()
+    shown = strod("show", bench.workspace).out.splitlines()
+    assert lines[-len(shown) :] == shown
+    assert shown[0].startswith(f"{workspace.corpus.documents:,} documents, ")
     first = contents(bench.workspace)
     again = strod("demo", "--out", bench.workspace, "--quiet")
     assert (again.code, again.out, again.err) == (0, "", "")
@@ -312,6 +334,13 @@ def test_demo(tmp_path: Path) -> None:
     assert workspace.check() == []
     words = workspace.corpus.vocabulary["word"].to_pylist()
     assert {"array", "matrix", "string"} <= set(words)
+    tree = workspace.tree
+    assert len(tree.root.children) == 6
+    assert {topic.level for topic in tree.values()} == {0, 1, 2}
+    for topic in tree.values():
+        assert re.search(
+            rf"^[ │├└─]*{topic.path} +{100 * topic.weight:.1f}%", outcome.out, re.MULTILINE
+        )
     assert ESCAPE not in outcome.out + outcome.err
 
 

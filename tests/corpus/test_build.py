@@ -434,7 +434,17 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
         "corpus",
         "manifest.json",
         "report.json",
+        "tree",
     ]
+    tree = workspace.path / "tree"
+    found = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
+    parts = ["fine.npy", "indices.npy", "indptr.npy", "split.json", "values.npy"]
+    owners = {node.owner for node in workspace.tree.nodes.values() if node.owner}
+    assert found == {
+        "topics.json",
+        *(f"topics/{name}.npy" for name in workspace.tree.nodes),
+        *(f"splits/{owner}/{part}" for owner in owners for part in parts),
+    }
     assert sorted(files(workspace)) == [
         "0000/counts.npy",
         "0000/documents.parquet",

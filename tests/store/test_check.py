@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 from typing import TYPE_CHECKING
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strod
+from strod.assign import assign_corpus, assign_new
+from strod.cli.show import as_dictionary
 from strod.errors import DamagedError, StrodError
 from strod.store.check import check_files
 from strod.store.manifest import read_manifest
 from tests.conftest import check_error
 from tests.conftest import strod as run
+from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,6 +124,119 @@ def test_reading_without_a_file(workspace: Path, name: str) -> None:
     corpus = strod.open(workspace).corpus
     with pytest.raises(StrodError, match=path.name):
         _ = corpus.lexicon, [(s.tokens, s.documents()) for s in corpus.shards()]
+
+
+def read_everything(path: Path) -> tuple[object, ...]:
+    """What a tree is for: its topics, their words, the documents of the corpus and new ones."""
+    opened = strod.open(path)
+    shown = as_dictionary(opened, words=0)
+    new = list(assign_new(opened, [planted_texts(5, seed=9)]))
+    return shown, list(assign_corpus(opened)), new
+
+
+@pytest.fixture(scope="module")
+def everything(tree_workspace: Path) -> tuple[object, ...]:
+    """Of a whole workspace."""
+    return read_everything(tree_workspace)
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory, tree_workspace: Path) -> Path:
+    """A workspace to damage and to mend again."""
+    return shutil.copytree(tree_workspace, tmp_path_factory.mktemp("scratch") / "w.strod")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_reading_a_damaged_tree(
+    scratch: Path, everything: tuple[object, ...], seed: int
+) -> None:
+    """A clear error, or values that only a checksum of the file can tell from the right ones."""
+    chosen = random.Random(seed)
+    files = [path for path in (scratch / "tree").rglob("*") if path.is_file()]
+    path = chosen.choice(sorted(files))
+    before = path.read_bytes()
+    problem = damage(path, chosen)
+    try:
+        try:
+            found = read_everything(scratch)
+        except StrodError as error:
+            assert "strod check" in str(error)
+            assert len(str(error).splitlines()) == 1
+            return
+        assert problem != "is missing"
+        if path.parent.name == "topics" or path.suffix == ".json":  # these have their own
+            assert found == everything
+        assert all(line.startswith(str(path)) for line in check_files(scratch))
+        assert len(check_files(scratch)) == 1
+    finally:
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("byte", range(0, 128, 3))
+def test_a_damaged_header_of_an_array_is_found(scratch: Path, byte: int) -> None:
+    """Whatever numpy thinks of it."""
+    split = scratch / "tree" / "splits" / "o"
+    for path in (scratch / "tree" / "topics" / "o.npy", split / "fine.npy", split / "values.npy"):
+        before = path.read_bytes()
+        data = bytearray(before)
+        data[byte] ^= 1 << byte % 7
+        path.write_bytes(data)
+        try:
+            tree = strod.open(scratch).tree
+            with contextlib.suppress(StrodError):
+                _ = tree.root.top(0), tree.shares()
+        except StrodError as error:
+            assert "strod check" in str(error)  # noqa: PT017
+        finally:
+            path.write_bytes(before)
+
+
+@pytest.mark.parametrize("place", [0.001, 0.2, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize("name", ["topics.json", "splits/o/split.json"])
+def test_a_changed_digit_of_the_tree_is_found(scratch: Path, name: str, place: float) -> None:
+    path = scratch / "tree" / name
+    before = path.read_bytes()
+    digits = [i for i, byte in enumerate(before) if chr(byte) in "123456789"]
+    data = bytearray(before)
+    where = digits[int(place * len(digits))]
+    data[where] = ord("1") if data[where] != ord("1") else ord("2")
+    path.write_bytes(data)
+    try:
+        with pytest.raises(DamagedError, match=f"{path.name}: .*strod check"):
+            read_everything(scratch)
+    finally:
+        path.write_bytes(before)
+
+
+def test_a_changed_word_of_a_topic_is_found(scratch: Path) -> None:
+    tree = strod.open(scratch).tree
+    path = scratch / "tree" / "topics" / f"{tree['o/2'].id}.npy"
+    before = path.read_bytes()
+    path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
+    try:
+        damaged = strod.open(scratch).tree
+        assert damaged["o/1"].words == tree["o/1"].words
+        for read in (lambda: damaged["o/2"].words, lambda: damaged["o/2/1"].words):
+            with pytest.raises(DamagedError, match=rf"topic {tree['o/2'].id}: .*strod check"):
+                read()
+        check_error(run("show", scratch, "--json"), tree["o/2"].id, "strod check", code=1)
+    finally:
+        path.write_bytes(before)
+
+
+def test_shares_of_another_corpus_are_found(scratch: Path) -> None:
+    """Files that are whole, but not those of this tree."""
+    folder = scratch / "tree" / "splits" / "o"
+    other = strod.build(planted_texts(50), out=scratch.parent / "other.strod", height=1)
+    for name in ("indptr.npy", "values.npy", "indices.npy", "fine.npy"):
+        before = (folder / name).read_bytes()
+        shutil.copy(other.path / "tree" / "splits" / "o" / name, folder / name)
+        try:
+            with pytest.raises(DamagedError, match="strod check"):
+                read_everything(scratch)
+        finally:
+            (folder / name).write_bytes(before)
+    shutil.rmtree(other.path)
 
 
 @pytest.mark.parametrize("way", ["missing", "cut", "empty"])

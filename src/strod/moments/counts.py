@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["LONG", "Counts"]
 
 LONG = 100.0  # tokens beyond which a document has no more say
+ROUNDING = 1e-12  # of the cube of a length: no triple, only rounding
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Counts:
     def triples(self) -> NDArray[np.float64]:
         """Weighted number of triples of distinct tokens: s_1³ - 3·s_1·s_2 + 2·s_3."""
         one, two, three = self.length(1), self.length(2), self.length(3)
-        return self.say**3 * np.maximum(one**3 - 3 * one * two + 2 * three, 0)
+        triples = one**3 - 3 * one * two + 2 * three
+        return self.say**3 * np.where(triples > ROUNDING * one**3, triples, 0)
 
     def sample(self, documents: NDArray[np.bool_]) -> Counts:
         """Only some of the documents."""

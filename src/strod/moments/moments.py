@@ -14,6 +14,7 @@ pairs and triples it sums over (pooled), not averaged over documents.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,8 +92,13 @@ class Moments:
         return product
 
     def third(self, basis: Array) -> Array:
-        """E3(W, W, W), a k×k×k tensor: one pass over the blocks (eq. A1 to A3)."""
+        """E3(W, W, W), a k×k×k tensor: one pass over the blocks (eq. A1 to A3).
+
+        Zero if there are no triples.
+        """
         k = basis.shape[1]
+        if self.triples <= 0:
+            return np.zeros((k, k, k))
         cubes, mixed, triple = np.zeros((k * k, k)), np.zeros_like(basis), np.zeros(self.width)
         for part in self.engine.map(_third(basis), self.blocks):
             cubes += part[0]
@@ -102,21 +108,26 @@ class Moments:
         inside = _outer_sum(basis, basis * triple[:, None]).reshape(k, k, k)
         tensor = cubes.reshape(k, k, k) - across - across.transpose(0, 2, 1)
         tensor += 2 * inside - across.transpose(2, 0, 1)
-        tensor /= self.triples or 1.0
+        tensor /= self.triples
         return symmetric(tensor)
 
 
 def symmetric(tensor: Array) -> Array:
-    """Mean over the six orders of the modes: removes what rounding left."""
-    swapped = tensor + tensor.transpose(0, 2, 1)
-    mean: Array = (swapped + swapped.transpose(1, 0, 2) + swapped.transpose(2, 1, 0)) / 6
+    """Mean over the six orders of the modes: removes what rounding left.
+
+    The six are added in the order of their size, so that the mean has the same bytes for
+    each order of the modes.
+    """
+    orders = np.stack([tensor.transpose(order) for order in permutations(range(3))])
+    mean: Array = np.sort(orders, axis=0).sum(axis=0) / 6
     return mean
 
 
 def _first(block: Counts) -> tuple[Array, Array, Array]:
     one, two, say = block.power(1), block.power(2), block.say
-    pairs = block.pairs()
-    totals = np.array([say @ block.length(1), pairs.sum(), block.triples().sum(), say**2 @ pairs])
+    spread = say**4 @ (block.length(2) ** 2 - block.length(4))  # squares of the pairs' weights
+    tokens, pairs, triples = say @ block.length(1), block.pairs().sum(), block.triples().sum()
+    totals = np.array([tokens, pairs, triples, max(spread, 0)])
     return one.T @ say, two.T @ say**2, totals
 
 

@@ -21,6 +21,7 @@ STEPS = 4  # blocks of the Krylov space after the first
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
+ROUNDING = 1e-10  # of the vectors: what is left of them lies inside the basis
 
 
 @dataclass(frozen=True)
@@ -83,25 +84,33 @@ def _krylov(moments: Moments, start: Array) -> tuple[Array, Array]:
     Q'·E2·Q is filled block by block from what is there already: E2 is symmetric, so its
     images need not be kept.
     """
-    size = start.shape[1]
-    basis = np.empty((len(start), size * (STEPS + 1)))
+    basis = np.empty((len(start), start.shape[1] * (STEPS + 1)))
     small = np.zeros((basis.shape[1], basis.shape[1]))
-    basis[:, :size] = np.linalg.qr(moments.second(start))[0]
+    block, end = _orthogonal(moments.second(start), basis[:, :0]), 0
     for step in range(STEPS + 1):
-        begin, end = step * size, (step + 1) * size
-        image = moments.second(basis[:, begin:end])
+        begin, end = end, end + block.shape[1]
+        basis[:, begin:end] = block
+        image = moments.second(block)
         small[:end, begin:end] = basis[:, :end].T @ image
         small[begin:end, :end] = small[:end, begin:end].T
         if step < STEPS:
-            basis[:, end : end + size] = _orthogonal(image, basis[:, :end])
-    return basis, small
+            block = _orthogonal(image, basis[:, :end])
+        if not block.shape[1]:  # the space is complete
+            break
+    return basis[:, :end], small[:end, :end]
 
 
 def _orthogonal(vectors: Array, basis: Array) -> Array:
-    """Orthonormal, and orthogonal to `basis`; twice, because once is not enough."""
+    """Orthonormal, and orthogonal to `basis`; twice, because once is not enough.
+
+    Directions that `basis` has already are left out: made to length 1, their rounding
+    would point into `basis` again, however often it is removed.
+    """
     for _ in range(2):
-        vectors = vectors - basis @ (basis.T @ vectors)
-        vectors = np.linalg.qr(vectors - basis @ (basis.T @ vectors))[0]
+        size = np.linalg.norm(vectors)
+        vectors, mixed = np.linalg.qr(vectors - basis @ (basis.T @ vectors))
+        left, lengths, _ = np.linalg.svd(mixed)
+        vectors = vectors @ left[:, lengths > ROUNDING * size]
     return vectors
 
 
@@ -111,7 +120,8 @@ def whiten(found: Spectrum, first: Array, k: int, alpha0: float) -> Whitening | 
     A non-positive eigenvalue means that α0 or `k` is too large: α0 is halved up to
     `HALVINGS` times, then k falls. None if not even two components are left.
     """
-    k = min(k, int((found.values > SMALL * found.values[0]).sum()))  # no α0 mends the others
+    largest = found.values.max(initial=0)
+    k = min(k, int((found.values > SMALL * largest).sum()))  # no α0 mends the others
     if k < 2:  # noqa: PLR2004 - one topic is no split
         return None
     values, vectors = found.values[:k], found.vectors[:, :k]

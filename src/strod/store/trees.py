@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from hashlib import sha256
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from strod.errors import DamagedError
+from strod.store.manifest import seal
 from strod.store.publish import ArrayWriter, write_json
 from strod.tree.grouping import Merge
 from strod.tree.inference import FineTopics, Shares
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
 
     from strod.tree.grow import Grown
 
-__all__ = ["DiskBook", "node_sha256", "read_nodes", "read_split", "write_tree"]
+__all__ = ["DiskBook", "are_sound", "node_sha256", "read_nodes", "read_split", "write_tree"]
 
 _ARRAYS = {"indptr": "<i8", "indices": "<u2", "values": "<f4"}
+ROUNDING = 1e-4  # how far a document's shares may be from a sum of 1
 
 
 class DiskBook:
@@ -65,24 +68,48 @@ class DiskBook:
     def read(self, owner: str, first: int, size: int) -> Shares:
         """Shares of some documents, memory-mapped."""
         if owner not in self._shares:
-            arrays = [_load(self._root / owner / f"{name}.npy") for name in _ARRAYS]
+            folder = self._root / owner
+            arrays = [_load(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
             self._shares[owner] = Shares(*arrays)
         return rows(self._shares[owner], first, size)
 
 
-def _load(path: Path) -> NDArray[Any]:
+def _load(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
         raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    if array.dtype != kind or array.ndim != dimensions:
+        raise DamagedError(f"{path}: is not the array that was written; run strod check")
     return array
 
 
-def _read_json(path: Path) -> Any:
+def _write_sealed(path: Path, content: dict[str, Any]) -> None:
+    write_json(path, content | {"sha256": seal(content)})
+
+
+def _read_sealed(path: Path) -> dict[str, Any]:
+    """What `_write_sealed` wrote, to the last digit."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        whole = content.pop("sha256") == seal(content)
+    except (OSError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:
         raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    if not whole:
+        raise DamagedError(f"{path}: has changed since it was written; run strod check")
+    return dict(content)
+
+
+def are_sound(shares: Shares, size: int, topics: int) -> bool:
+    """Whether these can be the shares of `size` documents in so many topics."""
+    sizes = np.diff(shares.indptr)
+    held = len(shares.indices)
+    if len(sizes) != size or (sizes < 0).any() or not sizes.sum() == held == len(shares.values):
+        return False
+    if not held:
+        return True
+    sums = np.add.reduceat(shares.values, shares.indptr[:-1][sizes > 0], dtype=np.float64)
+    return int(shares.indices.max()) < topics and bool((abs(sums - 1) < ROUNDING).all())
 
 
 def node_sha256(node: Node) -> str:
@@ -101,14 +128,14 @@ def write_tree(folder: Path, tree: Grown) -> None:
         np.save(folder / "topics" / f"{node.id}.npy", node.words.astype("<f8"))
         entry = {name: value for name, value in asdict(node).items() if name != "words"}
         topics.append(entry | {"sha256": node_sha256(node)})
-    write_json(folder / "topics.json", {"topics": topics})
+    _write_sealed(folder / "topics.json", {"topics": topics})
     for owner, split in tree.splits.items():
         _write_split(folder / "splits" / owner, split)
 
 
 def _write_split(folder: Path, split: Split) -> None:
     np.save(folder / "fine.npy", split.topics.counts.astype("<f4"))
-    write_json(
+    _write_sealed(
         folder / "split.json",
         {
             "weights": split.overlap.weights.tolist(),
@@ -129,9 +156,9 @@ def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
     path = folder / "topics.json"
     found = {}
     try:
-        for entry in _read_json(path)["topics"]:
+        for entry in _read_sealed(path)["topics"]:
             checksum = entry.pop("sha256")
-            words = _load(folder / "topics" / f"{entry['id']}.npy")
+            words = _load(folder / "topics" / f"{entry['id']}.npy", "<f8")
             found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))
     except (KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
@@ -140,7 +167,10 @@ def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
 
 def read_split(folder: Path) -> Split:
     """A decomposition."""
-    about = _read_json(folder / "split.json")
+    about = _read_sealed(folder / "split.json")
+    counts = _load(folder / "fine.npy", "<f4", 2)
+    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+        raise DamagedError(f"{folder / 'fine.npy'}: holds what is no count; run strod check")
     try:
         shared = Overlap(
             np.array(about["weights"]),
@@ -149,6 +179,6 @@ def read_split(folder: Path) -> Split:
         )
         merges = [Merge(int(kept), int(gone), float(lift)) for kept, gone, lift in about["merges"]]
         rest = {name: about[name] for name in ("alpha0", "total", "values", "noise", "documents")}
-        return Split(FineTopics(_load(folder / "fine.npy")), shared, merges, **rest)
+        return Split(FineTopics(counts), shared, merges, **rest)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{folder}: is damaged ({error}); run strod check") from error

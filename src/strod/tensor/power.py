@@ -95,18 +95,19 @@ def _largest(
 def _refined(tensor: Array, vectors: Array) -> Array:
     """One power step for all vectors, then the nearest orthonormal set; until it stands still.
 
-    Each round cannot lower Σ λ², the part of the tensor that is explained; a round that
-    does so by rounding ends the search.
+    A round raises Σ λ², the part of the tensor that is explained, but not always if there is
+    much noise: the best round is kept.
     """
-    best, best_fit = vectors, -np.inf
+    best, best_fit, last = vectors, -np.inf, -np.inf
     for _ in range(REFINEMENTS):
         left, _, right = np.linalg.svd(vectors)
         vectors = left @ right
         mapped = images(tensor, vectors)
         values = np.einsum("iz,iz->z", vectors, mapped)
         fit = float(values @ values)
-        if fit <= best_fit * (1 + CONVERGED):
+        if fit > best_fit:
+            best, best_fit = vectors, fit
+        if abs(fit - last) <= CONVERGED * fit:
             break
-        best, best_fit = vectors, fit
-        vectors = mapped * values
+        last, vectors = fit, mapped * values
     return best

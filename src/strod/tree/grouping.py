@@ -3,7 +3,8 @@
 Two groups of topics belong together if documents hold both more often than chance would
 have it. Their lift is p_{A,B} / (p_A·p_B); the pair with the largest
 (lift - 1)·(p_A·p_B)^γ is merged, and the lift of the merged group is exact, because both
-sums simply add. The small power γ prefers to join large groups a little, which keeps the
+sums simply add. The small power γ prefers to join large groups a little, and fine topics
+of less than half the mean weight are joined to their best partner first: both keep the
 children from being one giant and some crumbs. Another number of children is another cut.
 """
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Merge", "cut", "dendrogram", "natural_children"]
 
 BALANCE = 0.1  # γ
+CRUMB = 0.5  # of the mean weight
 
 
 class Merge(NamedTuple):
@@ -47,12 +49,16 @@ def dendrogram(overlap: Overlap) -> list[Merge]:
     """All merges, the first ones first, until one group is left."""
     joint, weights = overlap.joint.copy(), np.maximum(overlap.weights, 1e-12)
     names = list(range(len(weights)))
+    crumb = CRUMB * weights.sum() / len(weights)
     merges = []
     while len(names) > 1:
         chance = np.outer(weights, weights)
         lift = joint / chance
         score = (lift - 1) * chance**BALANCE
         score[np.tril_indices(len(names))] = -np.inf
+        small = weights < crumb
+        if small.any() and not small.all():
+            score[~(small[:, None] | small)] = -np.inf
         i, j = divmod(int(np.argmax(score)), len(names))
         merges.append(Merge(names[i], names[j], float(lift[i, j])))
         joint, weights = _merged(joint, weights, i, j)

@@ -86,6 +86,7 @@ class TreeOptions:
             "--sample must be auto, all or a number of documents",
         )
         _check(self.method in METHODS, f"--method must be one of {', '.join(METHODS)}")
+        _check(isinstance(self.lookahead, bool), "--lookahead must be on or off (True or False)")
         _check(_whole(self.polish, 0, 1000), "--polish must be a number of sweeps, 0 to 1000")
         _check(self.topical in ("document", "word"), "--topical must be document or word")
         _check(_between(self.thin, 0, 1), "thin must be from 0 to 1")

@@ -88,8 +88,16 @@ def topic_shares(nodes: Sequence[Node], local: Mapping[str, Array], size: int) -
         if node.owner is None:
             found[node.id] = np.ones(size)
         else:
-            found[node.id] = found[node.owner] * local[node.owner][:, node.fine].sum(axis=1)
+            found[node.id] = found[node.owner] * _sum(local[node.owner], node.fine)
     return found
+
+
+def _sum(columns: Array, chosen: Sequence[int]) -> Array:
+    """Sum of some columns, one after the other: numpy's order depends on the number of rows."""
+    total = np.zeros(len(columns))
+    for column in chosen:
+        total += columns[:, column]
+    return total
 
 
 def paths(nodes: Mapping[str, Node], root: str, shares: Mapping[str, Array]) -> list[Array]:
@@ -107,8 +115,9 @@ def paths(nodes: Mapping[str, Node], root: str, shares: Mapping[str, Array]) -> 
         for name, node in nodes.items():
             there = np.flatnonzero(here == number[name]) if node.children else here[:0]
             if there.size:
-                best = np.stack([shares[child][there] for child in node.children])
-                numbers = np.array([number[child] for child in node.children])
+                children = sorted(node.children, key=number.__getitem__)  # ties: the older one
+                best = np.stack([shares[child][there] for child in children])
+                numbers = np.array([number[child] for child in children])
                 deeper[there] = numbers[best.argmax(axis=0)]
         if (deeper < 0).all():
             return levels

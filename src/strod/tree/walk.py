@@ -88,7 +88,7 @@ class Walk:
             placed[owner] = split.topics.shares(part)
             below = [n for n in self.nodes.values() if n.owner == owner and n.id in self.splits]
             shares = self._weights(split, placed[owner])
-            found = topical(split, part, shares, below)
+            found = topical(split, part, shares, below, by_word=self.by_word)
             waiting += [(node.id, one) for node, one in zip(below, found, strict=True)]
         return placed
 
@@ -124,7 +124,7 @@ class Walk:
                 read = self.book.read(owner, shard.first, shard.size)
                 shares = self._weights(split, read)
                 shares = shares if chosen is None else shares[chosen]
-                found = topical(split, part, shares, below)
+                found = topical(split, part, shares, below, by_word=self.by_word)
                 waiting += [(node.id, one) for node, one in zip(below, found, strict=True)]
 
     def _weights(self, split: Split, shares: Shares) -> Array:
@@ -144,14 +144,16 @@ class Walk:
         return needed
 
 
-def topical(split: Split, counts: Counts, shares: Array, nodes: Sequence[Node]) -> list[Counts]:
+def topical(
+    split: Split, counts: Counts, shares: Array, nodes: Sequence[Node], *, by_word: bool = False
+) -> list[Counts]:
     """Topical counts c·p(t|x,d) of some topics of a split, a row a document."""
     if not nodes:
         return []
     groups = np.full(split.topics.size, -1, dtype=np.int64)
     for number, node in enumerate(nodes):
         groups[node.fine] = number
-    chance = split.topics.posterior(counts, shares, groups)
+    chance = split.topics.posterior(counts, shares, groups, by_word=by_word)
     return [_likely(counts, chance[:, number]) for number in range(len(nodes))]
 
 

@@ -1,0 +1,175 @@
+"""Shares of documents: the kernels against the formulas they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.special import psi
+
+from strod.tree.inference import LEAST, PRIOR, ROUNDS, FineTopics, exp_digamma, sparse_shares
+from tests.tree.helpers import random_counts, topical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from strod.moments.counts import Counts
+
+    Array = NDArray[np.float64]
+
+python_exp_digamma: Callable[[float], float] = exp_digamma.py_func  # type: ignore[attr-defined]
+
+
+def fine_topics(seed: int, size: int = 4, width: int = 9) -> FineTopics:
+    random = np.random.default_rng(seed)
+    return FineTopics(random.gamma(0.3, 20, (size, width)).astype(np.float32))
+
+
+def naive(documents: Counts, phi: Array, theta: Array, rounds: int) -> tuple[Array, Array]:
+    """θ and n after so many rounds of γ = a + n, θ = exp ψ(γ), document by document."""
+    table = documents.power(1).toarray()
+    theta, expected = theta.copy(), np.zeros_like(theta)
+    for d, counts in enumerate(table):
+        if not counts.any():
+            continue
+        for step in range(rounds + 1):
+            if step:
+                theta[d] = [python_exp_digamma(PRIOR + n) for n in expected[d]]
+            joint = theta[d][:, None] * phi
+            expected[d] = (counts * joint / joint.sum(axis=0)).sum(axis=1)
+    return theta, expected
+
+
+def test_exp_digamma() -> None:
+    x = np.concatenate([np.geomspace(0.01, 1e9, 4000), [1.0, 0.5, PRIOR]])
+    found = np.array([python_exp_digamma(float(one)) for one in x])
+    np.testing.assert_allclose(found, np.exp(psi(x)), rtol=3e-8)
+
+
+def test_exp_digamma_near_zero_is_not_below_zero() -> None:
+    found = [python_exp_digamma(x) for x in np.geomspace(1e-300, PRIOR, 200)]
+    assert np.isfinite(found).all()
+    assert (np.diff(found) >= 0).all()
+    assert found[0] == 0
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3, ROUNDS])
+@pytest.mark.parametrize("seed", range(4))
+def test_inference_is_the_documented_update(seed: int, rounds: int) -> None:
+    documents, topics = random_counts(seed), fine_topics(seed)
+    equal = np.full((documents.size, topics.size), 1 / topics.size)
+    theta, expected = naive(documents, topics.words.T, equal, rounds)
+    found = topics.infer(documents, rounds=rounds)
+    np.testing.assert_allclose(found.expected, expected, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(found.theta, theta, rtol=1e-10, atol=1e-14)
+
+
+def test_inference_from_other_shares() -> None:
+    documents, topics = random_counts(8), fine_topics(8)
+    start = np.random.default_rng(8).dirichlet(np.ones(topics.size), documents.size)
+    theta, expected = naive(documents, topics.words.T, start, 2)
+    found = topics.infer(documents, start.copy(), 2)
+    np.testing.assert_allclose(found.expected, expected, rtol=1e-10, atol=1e-14)
+    equal = np.full_like(start, 1 / topics.size)
+    assert not np.allclose(naive(documents, topics.words.T, equal, 2)[1], expected)
+    ratio = documents.power(1).data / np.einsum(
+        "jz,jz->j",
+        np.repeat(theta, np.diff(documents.indptr), axis=0),
+        topics.words[documents.indices],
+    )
+    np.testing.assert_allclose(found.ratio, ratio, rtol=1e-10)
+
+
+def test_expected_counts_add_up_to_the_document() -> None:
+    documents, topics = random_counts(3), fine_topics(3)
+    expected = topics.infer(documents).expected
+    np.testing.assert_allclose(expected.sum(axis=1), documents.length(1), rtol=1e-12)
+    assert (expected >= 0).all()
+
+
+def test_words_are_distributions_without_zeros() -> None:
+    topics = FineTopics(np.array([[10, 0, 0], [0, 0, 1000]], dtype=np.float32))
+    words = topics.words
+    np.testing.assert_allclose(words.sum(axis=0), 1)
+    assert (words > 0).all()
+    np.testing.assert_allclose(words[:, 0], [11 / 13, 1 / 13, 1 / 13])
+
+
+def test_little_evidence_is_not_outweighed_by_smoothing() -> None:
+    faint = FineTopics(np.array([[0.02, 0, 0, 0], [0, 0, 0, 0.02]], dtype=np.float32))
+    assert faint.words[0, 0] > 0.4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_shares_sum_to_one_or_are_empty(seed: int) -> None:
+    documents, topics = random_counts(seed, 40), fine_topics(seed, size=30)
+    shares = topics.shares(documents)
+    dense = shares.dense(topics.size)
+    empty = documents.length(1) == 0
+    assert empty.any()
+    assert (np.diff(shares.indptr)[empty] == 0).all()
+    np.testing.assert_allclose(dense[~empty].sum(axis=1), 1, atol=1e-6)
+    assert (shares.values > 0).all()
+
+
+def test_small_shares_are_dropped_and_the_others_keep_their_proportions() -> None:
+    expected = np.array([[6.0, 3.0, 0.05, 0.0], [0, 0, 0, 0], [1, 1, 1, 1]])
+    shares = sparse_shares(expected).dense(4)
+    np.testing.assert_allclose(shares[0], [2 / 3, 1 / 3, 0, 0], atol=1e-7)
+    assert not shares[1].any()
+    np.testing.assert_allclose(shares[2], 0.25)
+
+
+def test_many_equal_shares_are_not_all_dropped() -> None:
+    """With 200 topics an equal share is below the limit, but it is all there is."""
+    topics = round(2 / LEAST)
+    dense = sparse_shares(np.ones((1, topics))).dense(topics)
+    np.testing.assert_allclose(dense, 1 / topics, rtol=1e-6)
+
+
+def test_shares_do_not_depend_on_the_other_documents() -> None:
+    documents, topics = random_counts(5, 20), fine_topics(5, size=12)
+    together = topics.shares(documents).dense(12)
+    for d in range(documents.size):
+        alone = topics.shares(documents.sample(np.arange(documents.size) == d)).dense(12)
+        assert alone.tobytes() == together[d].tobytes()
+
+
+def test_a_short_document_is_not_spread_over_similar_topics() -> None:
+    """Plain EM leaves a word that two topics have at the shares it started with."""
+    topics = FineTopics(np.array([[60, 40, 0], [40, 60, 0], [0, 1, 99]], dtype=np.float32))
+    dense = topics.shares(topical([[2, 0, 0]])).dense(3)
+    assert dense[0, 0] > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_posterior_of_every_count(seed: int) -> None:
+    documents, topics = random_counts(seed), fine_topics(seed)
+    shares = topics.shares(documents).dense(topics.size)
+    found = topics.posterior(documents, shares, np.array([0, 1, 0, 2]))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    row = np.repeat(np.arange(documents.size), np.diff(documents.indptr))
+    length = documents.length(1)
+    for j, (d, word) in enumerate(zip(row, documents.indices, strict=True)):
+        kept = shares[d] > 0
+        weight = np.where(kept, np.exp(psi(PRIOR + shares[d] * length[d])), 0)
+        joint = weight * topics.words[word]
+        grouped = np.array([joint[[0, 2]].sum(), joint[1], joint[3]]) / joint.sum()
+        np.testing.assert_allclose(found[j], grouped, atol=1e-6)
+
+
+def test_posterior_of_some_groups_only() -> None:
+    documents, topics = random_counts(1), fine_topics(1)
+    shares = topics.shares(documents).dense(topics.size)
+    every = topics.posterior(documents, shares, np.array([0, 1, 2, 3]))
+    some = topics.posterior(documents, shares, np.array([-1, 0, -1, 1]))
+    np.testing.assert_allclose(some, every[:, [1, 3]], atol=1e-7)
+
+
+def test_posterior_where_nothing_is_known() -> None:
+    documents, topics = random_counts(1), fine_topics(1)
+    found = topics.posterior(documents, np.zeros((documents.size, 4)), np.arange(4))
+    assert (found == 0).all()

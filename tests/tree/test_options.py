@@ -1,0 +1,92 @@
+"""What the user may choose about the tree, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strod import UsageError
+from strod.tree.ablation import paper_options
+from strod.tree.options import METHODS, TreeOptions
+
+NAN, INFINITE = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("flag", "values"),
+    [
+        *(("--children", {"children": v}) for v in (0, 1, -3, 1001, 2.5, "many", "", True, None)),
+        *(("--height", {"height": v}) for v in (-1, 21, 1.5, "2", True, None)),
+        *(("--width", {"width": v}) for v in (0, 1, 1001, "auto", 2.0)),
+        *(("--alpha0", {"alpha0": v}) for v in (0, -1, 1e-7, 1e7, NAN, INFINITE, "some", None)),
+        *(("--seed", {"seed": v}) for v in (-1, 1.0, "x", None, 2**63 + 1)),
+        *(("--sample", {"sample": v}) for v in (0, -1, "some", 1.5, True, None)),
+        *(("--method", {"method": v}) for v in ("", "lda", "STROD", None)),
+        *(("--polish", {"polish": v}) for v in (-1, 1001, 1.5, "much", True)),
+        *(("--topical", {"topical": v}) for v in ("", "topic", None)),
+        *(("--lookahead", {"lookahead": v}) for v in ("off", "on", 1, None)),
+        *(("thin", {"thin": v}) for v in (-0.1, 1.1, NAN, "x")),
+        *(("clip", {"clip": v}) for v in (-1, 0.5, True)),
+        *(("eta", {"eta": v}) for v in (-0.1, 1.1, NAN)),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_refused(flag: str, values: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=rf"^{flag} must be [^\n]*$"):
+        TreeOptions(**values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"children": 2},
+        {"children": 1000},
+        {"children": "auto", "width": 2},
+        {"height": 0},
+        {"height": 20},
+        {"alpha0": 1e-6},
+        {"alpha0": 10**6},
+        {"alpha0": "auto"},
+        {"seed": 2**63},
+        {"sample": 1},
+        {"sample": "all"},
+        {"polish": 0},
+        {"topical": "word"},
+        {"lookahead": False},
+        {"thin": 0},
+        {"thin": 1},
+        {"clip": 0},
+        {"eta": 1},
+        *({"method": method} for method in METHODS),
+    ],
+    ids=str,
+)
+def test_accepted_and_kept(values: dict[str, Any]) -> None:
+    settings = TreeOptions(**values).settings
+    assert settings == TreeOptions().settings | values
+    assert TreeOptions(**settings) == TreeOptions(**values)
+
+
+def test_fine_topics_depend_on_the_width_alone() -> None:
+    assert TreeOptions(children=2).fine == TreeOptions(children=10).fine == 25
+    assert TreeOptions(children=20).fine == TreeOptions(width=20).fine == 50
+    assert {TreeOptions(children=7, height=height).fine for height in range(21)} == {25}
+    assert TreeOptions(children=3, width=100).fine == 25
+    for children in (2, 9, 11, 1000):
+        assert TreeOptions(children=children).fine >= 2 * children
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_what_the_paper_fixes(method: str) -> None:
+    chosen = paper_options(TreeOptions(method=method, height=3, seed=4, alpha0=0.5, children=7))
+    assert (chosen.children, chosen.alpha0, chosen.seed, chosen.method) == (7, 0.5, 4, method)
+    assert chosen.height == (1 if method == "tod" else 3)
+    assert (chosen.sample, chosen.polish, chosen.topical) == ("all", 0, "word")
+    assert (chosen.thin, chosen.clip) == (0, 0)
+    assert chosen.lookahead is False
+    auto = paper_options(TreeOptions(method=method, alpha0="auto", height=0))
+    assert isinstance(auto.children, int)
+    assert isinstance(auto.alpha0, float)
+    assert auto.height == 0

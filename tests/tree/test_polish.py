@@ -1,0 +1,159 @@
+"""Polish and overlap against plain loops; neither blocks nor threads matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from strod.engine.local import LocalEngine
+from strod.moments.counts import LONG
+from strod.tree import inference
+from strod.tree import polish as polishing
+from strod.tree.inference import PRIOR, FineTopics, exp_digamma
+from strod.tree.polish import overlap, polish
+from strod.work import Serial
+from tests.tree.helpers import random_counts, topical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from strod.moments.counts import Counts
+
+    Array = NDArray[np.float64]
+
+SWEEPS = 4
+
+
+def start(seed: int = 0, size: int = 3, width: int = 9) -> FineTopics:
+    random = np.random.default_rng(seed)
+    return FineTopics(random.gamma(0.5, 6, (size, width)).astype(np.float32))
+
+
+def documents(seed: int = 0, count: int = 30) -> Counts:
+    """Short ones, an empty one, and one so long that its tokens count less."""
+    table = random_counts(seed, count).power(1).toarray()
+    table[5] *= 2 * LONG / table[5].sum()
+    return topical(table)
+
+
+def parts(whole: Counts, number: int) -> list[Counts]:
+    """The same documents in so many blocks."""
+    block = np.arange(whole.size) * number // whole.size
+    return [whole.sample(block == index) for index in range(number)]
+
+
+def naive_inference(counts: Array, phi: Array, theta: Array, rounds: int) -> tuple[Array, Array]:
+    """θ and the expected number of tokens by topic and word, of one document."""
+    joint = theta[:, None] * phi
+    for _ in range(rounds):
+        expected = (counts * joint / joint.sum(axis=0)).sum(axis=1)
+        theta = np.array([exp_digamma.py_func(PRIOR + n) for n in expected])  # type: ignore[attr-defined]
+        joint = theta[:, None] * phi
+    return theta, counts * joint / joint.sum(axis=0)
+
+
+def naive_polish(table: Array, topics: FineTopics, sweeps: int) -> FineTopics:
+    m = topics.size
+    say = np.minimum(1, LONG / np.maximum(table.sum(axis=1), LONG))
+    theta = np.full((len(table), m), 1 / m)
+    for _ in range(sweeps):
+        phi, total = topics.words.T, np.zeros(topics.counts.shape)
+        for d, counts in enumerate(table):
+            if counts.any():
+                theta[d], tokens = naive_inference(counts, phi, theta[d], polishing.ROUNDS)
+                total += say[d] * tokens
+        theta = theta.astype(np.float32).astype(np.float64)  # as it is kept between sweeps
+        topics = FineTopics(total.astype(np.float32))
+    return topics
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, SWEEPS])
+@pytest.mark.parametrize("seed", range(3))
+def test_polish_is_what_a_naive_version_does(seed: int, sweeps: int) -> None:
+    whole = documents(seed)
+    expected = naive_polish(whole.power(1).toarray(), start(seed), sweeps)
+    found = polish([whole], start(seed), sweeps, Serial())
+    np.testing.assert_allclose(found.counts, expected.counts, rtol=2e-6, atol=1e-9)
+    assert not np.allclose(found.counts, start(seed).counts, rtol=0.1)
+
+
+def test_no_sweeps_change_nothing() -> None:
+    topics = start()
+    assert polish([documents()], topics, 0, Serial()) is topics
+
+
+def test_expected_counts_add_up_to_the_tokens_that_count() -> None:
+    whole = documents()
+    found = polish([whole], start(), 2, Serial())
+    tokens = whole.power(1).T @ whole.say
+    np.testing.assert_allclose(found.counts.sum(axis=0), tokens, rtol=1e-5)
+
+
+@pytest.mark.parametrize("number", [2, 3, 7])
+def test_blocks_change_nothing_but_the_rounding(number: int) -> None:
+    whole = documents(1)
+    expected = polish([whole], start(1), SWEEPS, Serial())
+    found = polish(parts(whole, number), start(1), SWEEPS, Serial())
+    np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-4, atol=1e-6)
+    one, several = (overlap(b, found, Serial()) for b in ([whole], parts(whole, number)))
+    for a, b in zip(one, several, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_threads_change_not_a_byte(workers: int) -> None:
+    blocks = parts(documents(2, 60), 8)
+    expected = polish(blocks, start(2), SWEEPS, Serial())
+    found = polish(blocks, start(2), SWEEPS, LocalEngine(workers))
+    assert found.counts.tobytes() == expected.counts.tobytes()
+    pairs = zip(
+        overlap(blocks, found, LocalEngine(workers)), overlap(blocks, found, Serial()), strict=True
+    )
+    assert all(one.tobytes() == other.tobytes() for one, other in pairs)
+
+
+def test_documents_are_left_alone() -> None:
+    whole = documents(3)
+    before = [array.tobytes() for array in (whole.tokens, whole.chance, whole.indices)]
+    polish([whole], start(3), 2, Serial())
+    assert before == [array.tobytes() for array in (whole.tokens, whole.chance, whole.indices)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_overlap(seed: int) -> None:
+    whole, topics = documents(seed), start(seed)
+    shares = topics.shares(whole).dense(topics.size)
+    tokens = whole.say * whole.length(1)
+    weights, joint, squares = np.zeros(3), np.zeros((3, 3)), np.zeros(3)
+    for share, length in zip(shares, tokens, strict=True):
+        weights += length * share
+        joint += length * np.outer(share, share)
+        squares += (length * share) ** 2
+    found = overlap([whole], topics, Serial())
+    np.testing.assert_allclose(found.weights, weights / weights.sum())
+    np.testing.assert_allclose(found.joint, joint / weights.sum())
+    np.testing.assert_allclose(found.documents, weights**2 / squares)
+    np.testing.assert_allclose(found.weights.sum(), 1)
+    np.testing.assert_allclose(found.joint.sum(axis=1), found.weights, rtol=1e-6)
+    assert found.documents.max() <= whole.size
+
+
+def test_overlap_of_documents_that_say_nothing() -> None:
+    found = overlap([topical(np.zeros((4, 9)))], start(), Serial())
+    for array in found:
+        assert (array == 0).all()
+
+
+def test_topics_are_pulled_apart() -> None:
+    """Two kinds of documents, and two topics that begin as nearly the same mixture."""
+    random = np.random.default_rng(0)
+    table = np.zeros((60, 8))
+    table[:30, :4], table[30:, 4:] = random.poisson(3, (30, 4)), random.poisson(3, (30, 4))
+    counts = np.full((2, 8), 20, dtype=np.float32)
+    counts[0, :4] += 1
+    found = polish([topical(table)], FineTopics(counts), 12, Serial()).counts
+    assert found[0, :4].sum() > 0.99 * table[:30].sum()
+    assert found[1, 4:].sum() > 0.99 * table[30:].sum()
+    assert inference.ROUNDS >= polishing.ROUNDS  # the shares that are kept are the better ones
