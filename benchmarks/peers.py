@@ -23,7 +23,7 @@ from the parent, p log(p / p_parent) (``kl``), where the parent is what the node
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -55,6 +55,7 @@ class Settings:
     seed: int = 0
     iterations: int = 1000
     seconds: float = 0.0  # 0: no limit
+    workers: int = 1  # threads of tomotopy
 
 
 @dataclass
@@ -173,7 +174,7 @@ def _train(model: Any, settings: Settings) -> int:
     until = time.monotonic() + (settings.seconds or float("inf"))
     done = 0
     while done < settings.iterations and (done == 0 or time.monotonic() < until):
-        model.train(min(STEP, settings.iterations - done), workers=1)
+        model.train(min(STEP, settings.iterations - done), workers=settings.workers)
         done += STEP
     return min(done, settings.iterations)
 
@@ -224,7 +225,7 @@ class TomotopyLda:
         model = import_module("tomotopy").LDAModel(k=k, seed=settings.seed)
         _fill(model, counts)
         limit = settings.seconds * counts.sum() / self.tokens
-        done = _train(model, Settings(iterations=settings.iterations, seconds=limit))
+        done = _train(model, replace(settings, seconds=limit))
         self.fewest = min(self.fewest or done, done)
         documents, columns = _tokens(model)
         topics = _sampled(model, "topics")

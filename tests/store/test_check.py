@@ -173,8 +173,8 @@ def test_reading_a_damaged_tree(
 
 
 @pytest.mark.parametrize("byte", range(0, 128, 3))
-def test_a_damaged_header_of_an_array_is_found(scratch: Path, byte: int) -> None:
-    """Whatever numpy thinks of it."""
+def test_a_damaged_header_of_an_array(scratch: Path, byte: int) -> None:
+    """An error of ours or none, whatever numpy thinks of it."""
     split = scratch / "tree" / "splits" / "o"
     for path in (scratch / "tree" / "topics" / "o.npy", split / "fine.npy", split / "values.npy"):
         before = path.read_bytes()
@@ -182,11 +182,9 @@ def test_a_damaged_header_of_an_array_is_found(scratch: Path, byte: int) -> None
         data[byte] ^= 1 << byte % 7
         path.write_bytes(data)
         try:
-            tree = strod.open(scratch).tree
             with contextlib.suppress(StrodError):
+                tree = strod.open(scratch).tree
                 _ = tree.root.top(0), tree.shares()
-        except StrodError as error:
-            assert "strod check" in str(error)  # noqa: PT017
         finally:
             path.write_bytes(before)
 
