@@ -17,7 +17,7 @@ $(READY): pyproject.toml
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
-demo: $(READY)  ## build a corpus from the docstrings of Python, NumPy and SciPy and describe it
+demo: $(READY)  ## grow a tree over the docstrings of Python, NumPy and SciPy and print it
 	@$(RUN)/strod demo --out demo.strod
 
 test: $(READY)  ## run the tests
@@ -32,9 +32,11 @@ format: $(READY)  ## put the code into shape
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 
-bench: $(READY)  ## measure against wc and scikit-learn (give ARGS="file.jsonl")
+bench: $(READY)  ## measure against wc, scikit-learn and tomotopy (give ARGS="file.jsonl")
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,baselines]"
 	$(RUN)/python benchmarks/ingest.py $(ARGS)
+	$(RUN)/python benchmarks/tree.py $(ARGS)
+	$(RUN)/python benchmarks/quality.py $(ARGS)
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) demo.strod .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,7 +13,6 @@ import strod
 from strod.assign import assign_corpus, assign_new
 from strod.corpus import segment
 from strod.errors import InputError, StrodError, UsageError
-from strod.tree.options import METHODS
 from strod.workspace import Workspace
 from tests.conftest import Bench, check_error, json_lines, names, strod_process
 from tests.conftest import strod as run
@@ -46,7 +45,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "one topic": {"height": 0},
     "few words": {"children": 3, "max_vocabulary": 60, "min_df": 3},
     "strod-paper": {"children": 3, "height": 3, "method": "strod-paper"},
-    "rtod3": {"children": 3, "height": 2, "method": METHODS[4]},
+    "rtod3": {"children": 3, "height": 2, "method": "rtod3"},
 }
 
 
@@ -104,7 +103,12 @@ def test_several_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_words_are_found_as_the_corpus_found_them(tmp_path: Path, options: dict[str, Any]) -> None:
     records = [
-        {"key": f"k{i}", "title": f"Größe running {i} the", "body": text, "text": f"{text} der 1999 runs"}
+        {
+            "key": f"k{i}",
+            "title": f"Größe running {i} the",
+            "body": text,
+            "text": f"{text} der 1999 runs",
+        }
         for i, text in enumerate(TEXTS[:150])
     ]
     built = strod.build(records, out=tmp_path / "w.strod", children=3, **options)
@@ -229,7 +233,7 @@ def by_spaces(text: str) -> list[list[str]]:
 def test_a_tokenizer_that_cannot_be_found_again(tmp_path: Path) -> None:
     built = strod.build(TEXTS[:50], out=tmp_path / "w.strod", tokenizer=partial(by_spaces))
     assert len(list(assign_corpus(built))) == 50
-    with pytest.raises(UsageError, match="package.module:function"):
+    with pytest.raises(UsageError, match=r"package\.module:function"):
         next(iter(assign_new(built, [TEXTS[:1]])))
 
 
@@ -288,7 +292,11 @@ def test_fields_on_the_command_line(tree_workspace: Path, bench: Bench) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_errors_are_one_line(
-    tree_workspace: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch, arguments: list[str], phrase: str
+    tree_workspace: Path,
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    phrase: str,
 ) -> None:
     monkeypatch.chdir(bench.folder)
     bench.write("a.jsonl", json_lines({"text": TEXTS[0]}))

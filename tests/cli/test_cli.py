@@ -258,7 +258,9 @@ def test_text_fields_are_joined(bench: Bench) -> None:
     assert words == ["cloud", "market", "river", "stone"]
 
 
-@pytest.mark.parametrize("arguments", [["show", "--json"], ["show"], ["check"], ["--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["show", "--json"], ["show"], ["assign"], ["check"], ["--help"]]
+)
 def test_a_reader_that_leaves(small_workspace: Path, arguments: list[str]) -> None:
     """As in ``strod show w.strod | head -0``: no traceback."""
     if arguments != ["--help"]:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from strod.progress import Silent
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import METHODS, TreeOptions
 from strod.tree.shares import MemoryBook
-from strod.progress import Silent
 from strod.work import Serial
 from tests.tree.helpers import REASONS, check_tree, grown
 
@@ -76,19 +76,28 @@ CASES: dict[str, tuple[Table, dict[str, Any]]] = {
     "one word in one document": (np.full((1, 1), 1), {}),
     "one word, no thinning": (np.full((50, 1), 4), {"thin": 0}),
     "two words, always together": (np.full((50, 2), 2), {}),
-    "two words, never together": (two_kinds(words=2, mean=4) + np.repeat(np.eye(2, dtype=int), 30, 0), {}),
+    "two words, never together": (
+        two_kinds(words=2, mean=4) + np.repeat(np.eye(2, dtype=int), 30, 0),
+        {},
+    ),
     "two words, at random": (random().poisson(3, (80, 2)), {}),
     "identical documents": (np.tile([3, 2, 1, 0, 5], (60, 1)), {}),
     "identical long documents": (np.tile([300, 200, 100, 1, 500], (60, 1)), {"clip": 0}),
     "two kinds of identical documents": (np.repeat([[4, 3, 0, 0], [0, 0, 5, 2]], 30, 0), {}),
     "two kinds, one of them once": (np.repeat([[4, 3, 0, 0], [0, 0, 5, 2]], [59, 1], 0), {}),
-    "three kinds of identical documents, k = 2": (np.repeat(np.eye(3, dtype=int) * 5, 30, 0), {"children": 2}),
+    "three kinds of identical documents, k = 2": (
+        np.repeat(np.eye(3, dtype=int) * 5, 30, 0),
+        {"children": 2},
+    ),
     "k above the rank": (two_kinds(), {"children": 5}),
     "k far above the rank": (two_kinds(200, 40), {"children": 30}),
     "k above the words": (two_kinds(words=4), {"children": 10}),
     "k above the words, no look-ahead": (two_kinds(words=4), {"children": 10, "lookahead": False}),
     "k above the documents": (two_kinds(20, 30), {"children": 50}),
-    "k above the documents, no look-ahead": (two_kinds(20, 30), {"children": 50, "lookahead": False}),
+    "k above the documents, no look-ahead": (
+        two_kinds(20, 30),
+        {"children": 50, "lookahead": False},
+    ),
     "k above the documents, no polish": (two_kinds(20, 30), {"children": 50, "polish": 0}),
     "lengths 0 to 3": (of_lengths(0, 1, 2, 3, documents=200), {}),
     "lengths 0 and 1": (of_lengths(0, 1, documents=100), {}),
@@ -96,7 +105,10 @@ CASES: dict[str, tuple[Table, dict[str, Any]]] = {
     "lengths 2": (of_lengths(2, documents=100), {}),
     "lengths 3": (of_lengths(3, documents=100), {}),
     "lengths 3, two words": (of_lengths(3, documents=100, words=2), {}),
-    "one long document among short ones": (np.vstack([of_lengths(2), of_lengths(5000, documents=1)]), {}),
+    "one long document among short ones": (
+        np.vstack([of_lengths(2), of_lengths(5000, documents=1)]),
+        {},
+    ),
     "every other document is empty": (with_empty(two_kinds()), {}),
     "nearly all documents are empty": (with_empty(two_kinds(600), 0.97), {}),
     "empty rows at both ends": (np.pad(two_kinds(), ((20, 20), (0, 0))), {}),
@@ -104,8 +116,14 @@ CASES: dict[str, tuple[Table, dict[str, Any]]] = {
     "more words than fit a dense E2": (np.pad(two_kinds(), ((0, 0), (0, 600))), {}),
     "the largest counts": (two_kinds() * LARGE, {}),
     "the largest counts, not clipped": ((two_kinds() > 0) * LARGE, {"clip": 0}),
-    "the largest counts, not clipped nor thinned": ((two_kinds() > 0) * LARGE, {"clip": 0, "thin": 0}),
-    "one of the largest counts": (two_kinds() + LARGE * (np.arange(60)[:, None] + np.arange(6) == 7), {"clip": 0}),
+    "the largest counts, not clipped nor thinned": (
+        (two_kinds() > 0) * LARGE,
+        {"clip": 0, "thin": 0},
+    ),
+    "one of the largest counts": (
+        two_kinds() + LARGE * (np.arange(60)[:, None] + np.arange(6) == 7),
+        {"clip": 0},
+    ),
     "alpha0 tiny": (two_kinds(), {"alpha0": 1e-6}),
     "alpha0 huge": (two_kinds(), {"alpha0": 1e6}),
     "alpha0 huge, noise": (random().poisson(1, (300, 20)), {"alpha0": 1e6}),
@@ -121,7 +139,10 @@ CASES: dict[str, tuple[Table, dict[str, Any]]] = {
     "disjoint documents, fewer than asked for": (disjoint(12, 20), {"children": 30}),
     "a word in every document": (with_word(two_kinds(), 1), {}),
     "a word in every document, often": (with_word(two_kinds(), 500), {"clip": 0, "thin": 0}),
-    "a word in every document, nothing else in most": (with_word(with_empty(two_kinds(), 0.8), 3), {}),
+    "a word in every document, nothing else in most": (
+        with_word(with_empty(two_kinds(), 0.8), 3),
+        {},
+    ),
     "pure noise": (random().poisson(0.5, (500, 50)), {}),
     "pure noise, auto": (random().poisson(0.5, (500, 50)), {"children": "auto"}),
     "pure noise, fewer documents than words": (random().poisson(0.05, (30, 400)), {"children": 4}),
@@ -139,7 +160,7 @@ CASES: dict[str, tuple[Table, dict[str, Any]]] = {
     "width 2": (two_kinds(300, 30), {"children": "auto", "width": 2}),
     "eta 0": (two_kinds(300, 30), {"children": "auto", "lookahead": False, "eta": 0}),
     "eta 1": (two_kinds(300, 30), {"children": "auto", "lookahead": False, "eta": 1}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -130,7 +130,7 @@ def test_an_obvious_gap_is_found(groups: list[int]) -> None:
     assert natural_children(merges, range(size), 10) == len(groups)
     found = cut(merges, range(size), len(groups))
     bounds = np.concatenate([[0], np.cumsum(groups)])
-    expected = [list(range(a, b)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    expected = [list(range(a, b)) for a, b in pairwise(bounds)]
     assert sorted(found) == expected
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_the_leaves_are_found_as_well(name: str) -> None:
 def test_a_level_does_not_depend_on_those_below(name: str) -> None:
     options = {key: value for key, value in SHAPES[name].items() if key != "height"}
     trees = [grown(planted().counts, **options, height=height)[0] for height in (1, 2, 3)]
-    for lower, higher in zip(trees, trees[1:], strict=False):
+    for lower, higher in pairwise(trees):
         height = max(node.level for node in lower.nodes.values())
         for level in range(height + 1):
             for one, other in zip(on_level(lower, level), on_level(higher, level), strict=True):
@@ -195,7 +196,7 @@ class CountingShard(MatrixShard):
     asked: dict[int, int]
 
     @property
-    def counts(self) -> csr_array:  # type: ignore[override]
+    def counts(self) -> csr_array:
         self.asked[self.first] = self.asked.get(self.first, 0) + 1
         return self.table
 

@@ -119,7 +119,7 @@ def print_tree(
         why = "" if tree.root.reason in LEAF else f": {tree.root.reason}"
         console.print(f"the corpus is one topic{why}")
     for guide, topic in _lines(top, "", depth):
-        console.print(_line(guide, topic, console, words), overflow="ellipsis", no_wrap=True)
+        console.print(_line(guide, topic, console, words), soft_wrap=True)
 
 
 def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic]]:
