@@ -126,6 +126,25 @@ def test_reading_without_a_file(workspace: Path, name: str) -> None:
         _ = corpus.lexicon, [(s.tokens, s.documents()) for s in corpus.shards()]
 
 
+@pytest.mark.parametrize("way", ["empty", "quote", "bracket", "digit"])
+@pytest.mark.parametrize("name", ["tokens", "indptr"])
+def test_reading_an_array_with_a_damaged_header(workspace: Path, name: str, way: str) -> None:
+    """Numpy has a different exception for each of these."""
+    path = workspace / "corpus" / "0000" / f"{name}.npy"
+    data = path.read_bytes()
+    damages = {
+        "empty": b"",
+        "quote": data.replace(b"'descr'", b"'descr\"", 1),
+        "bracket": data.replace(b")", b" ", 1),
+        "digit": data.replace(b"(", b"(0", 1),
+    }
+    assert damages[way] != data
+    path.write_bytes(damages[way])
+    shard = next(strod.open(workspace).corpus.shards())
+    with pytest.raises(DamagedError, match=rf"{name}\.npy: cannot be read .*strod check"):
+        _ = shard.tokens, shard.counts
+
+
 def read_everything(path: Path) -> tuple[object, ...]:
     """What a tree is for: its topics, their words, the documents of the corpus and new ones."""
     opened = strod.open(path)

@@ -24,7 +24,7 @@ SAMPLE = typer.Option(
 )
 METHOD = typer.Option("strod", help="strod, or the paper's tod, rtod, rtod2, rtod3, strod-paper.")
 LOOKAHEAD = typer.Option("on", metavar="on|off", help="Split into fine topics, then group them.")
-POLISH = typer.Option(10, help="Sweeps of inference after the tensor step.")
+POLISH = typer.Option(5, help="Sweeps of inference after the tensor step.")
 TOPICAL = typer.Option(
     "document", help="Topic of a token by its document, or by its word alone (paper)."
 )

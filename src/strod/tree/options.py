@@ -62,7 +62,7 @@ class TreeOptions:
     sample: int | str = AUTO
     method: str = "strod"
     lookahead: bool = True
-    polish: int = 10
+    polish: int = 5
     topical: str = "document"
     thin: float = 5e-4
     clip: int = 3

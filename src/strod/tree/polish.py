@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlap", "overlap", "polish"]
 
-ROUNDS = 3  # of inference in one sweep; the shares of the sweep before are the start
+ROUNDS = 2  # of inference in one sweep; the shares of the sweep before are the start
 
 
 class Overlap(NamedTuple):
