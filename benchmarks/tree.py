@@ -25,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import scipy.sparse
-from peers import Settings, nmf, tomotopy_lda
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # when run as a file
 
 import strod
+from benchmarks.peers import Settings, nmf, tomotopy_lda
 
 ITERATIONS = 1000
 SIZES = (25_000, 50_000, 100_000)
@@ -55,7 +57,8 @@ def _strod(path: Path, folder: Path, **options: object) -> dict[str, Any]:
 
 def _tree_seconds(path: Path, folder: Path, rounds: int, **options: object) -> float:
     reports = [_strod(path, folder, **options) for _ in range(rounds)]
-    return statistics.median(report["stages"]["tree"]["seconds"] for report in reports)
+    seconds: list[float] = [report["stages"]["tree"]["seconds"] for report in reports]
+    return statistics.median(seconds)
 
 
 def _counts(folder: Path) -> scipy.sparse.csr_matrix:

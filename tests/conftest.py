@@ -205,13 +205,13 @@ def small_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tree_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with a tree of three levels, some of it from second decompositions."""
+    """A workspace with a tree of two levels, the second from decompositions of its own."""
     folder = tmp_path_factory.mktemp("tree")
     source = folder / "tree.jsonl"
     records = ({"id": f"d{i}", "text": text} for i, text in enumerate(planted_texts(400)))
     source.write_bytes(json_lines(*records))
-    arguments = ["--height", 3, "--seed", 1, "--out", folder / "tree.strod", "--quiet"]
-    outcome = strod("build", source, *arguments)
+    arguments = ["--height", 2, "--children", 3, "--lookahead", "off", "--quiet"]
+    outcome = strod("build", source, *arguments, "--out", folder / "tree.strod")
     assert outcome.code == 0, outcome.err
     return folder / "tree.strod"
 

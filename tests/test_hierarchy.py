@@ -37,9 +37,9 @@ def workspace(tree_workspace: Path) -> Workspace:
 
 @pytest.fixture(scope="module")
 def tree(workspace: Workspace) -> Tree:
-    """Three levels, of several decompositions."""
+    """Two levels, of several decompositions."""
     found = workspace.tree
-    assert {topic.level for topic in found.values()} == {0, 1, 2, 3}
+    assert {topic.level for topic in found.values()} == {0, 1, 2}
     assert len({node.owner for node in found.nodes.values()}) > 3
     return found
 

@@ -65,10 +65,11 @@ def assign_new(
             f"the corpus was built with the Python function {own['tokenizer']}; name it as "
             "package.module:function when building, so that it can be found again"
         )
-    chosen = CorpusOptions(**own, min_df=1, max_vocabulary=1 << 30, **options)
+    chosen = CorpusOptions(**(own | {"min_df": 1, "max_vocabulary": 1 << 30} | options))
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
-        built = build_corpus(folder, resolve(sources, chosen.format), chosen, progress)
+        parts = resolve(sources, chosen.format)
+        built = build_corpus(folder, parts, chosen, progress, allow_empty=True)
         new = Corpus(folder, {"corpus": built.about})
         columns = _columns(workspace.corpus, new)
         progress.stage("assigning", new.documents, "documents")

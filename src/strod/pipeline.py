@@ -86,7 +86,7 @@ def build(
         stages = {"corpus": {"seconds": time.perf_counter() - started, "passes": 1}}
         started = time.perf_counter()
         tree, digests = _grow(root, corpus.about, chosen, shape, progress)
-        stages["tree"] = {"seconds": time.perf_counter() - started, "passes": tree.passes}
+        stages["tree"] = {"seconds": time.perf_counter() - started, **_grown(tree)}
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -135,6 +135,22 @@ def _grow(
     files = sorted(path for path in (root / "tree").rglob("*") if path.is_file())
     names = [path.relative_to(root).as_posix() for path in files]
     return tree, file_digests(root, names, chosen.workers)
+
+
+def _grown(tree: Grown) -> dict[str, Any]:
+    """What the report says about a tree: per decomposition what was asked for and found."""
+    splits = [
+        {
+            "topic": name,
+            "documents": split.documents,
+            "fine_topics": split.topics.size,
+            "alpha0": split.alpha0,
+            "total": split.total,
+        }
+        for name, split in tree.splits.items()
+    ]
+    leaves = {node.id: node.reason for node in tree.nodes.values() if node.reason}
+    return {"passes": tree.passes, "splits": splits, "leaves": leaves}
 
 
 def _options(given: dict[str, Any]) -> tuple[CorpusOptions, TreeOptions]:

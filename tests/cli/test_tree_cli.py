@@ -211,6 +211,10 @@ def test_a_branch(tree_workspace: Path) -> None:
         assert [path for path, _ in printed(tree_workspace, name)] == sorted(branch)
     assert [path for path, _ in printed(tree_workspace, "o/1", "--depth", 0)] == ["o/1"]
     below = [f"o/1/{number}" for number in range(1, len(tree["o/1"].children) + 1)]
+    assert [topic["path"] for topic in shown(tree_workspace, "o/1", "--depth", 1)] == [
+        "o/1",
+        *below,
+    ]
     found = [path for path, _ in printed(tree_workspace, "o/1", "--depth", 1)]
     assert found == ["o/1", *below]
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NEAR = 1e-6  # shares are kept as float32
 REASONS = {
+    "no document has three words",
     "height",
     "too few documents",
     "nothing above the noise floor",

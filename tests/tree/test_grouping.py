@@ -136,7 +136,7 @@ def test_an_obvious_gap_is_found(groups: list[int]) -> None:
 
 def test_no_more_children_than_asked_for() -> None:
     merges = dendrogram(blocks_of([3, 3, 3, 3], 6.0, 0.4))
-    assert [natural_children(merges, range(12), most) for most in (2, 3, 4, 5)] == [2, 2, 4, 4]
+    assert [natural_children(merges, range(12), most) for most in (2, 3, 4, 5)] == [2, 3, 4, 4]
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -162,3 +162,10 @@ def test_a_branch_has_its_own_number_of_children() -> None:
     assert natural_children(merges, range(8), 10) == 3
     assert natural_children(merges, [2, 3, 4, 5], 10) == 2
     assert sorted(cut(merges, [2, 3, 4, 5], 2)) == [[2, 3], [4, 5]]
+
+
+@pytest.mark.parametrize("size", [3, 4, 6, 8])
+def test_topics_that_share_no_documents_are_children_of_their_own(size: int) -> None:
+    weights = np.full(size, 1 / size)
+    merges = dendrogram(Overlap(weights, np.diag(weights), np.full(size, 60.0)))
+    assert natural_children(merges, range(size), 10) == size

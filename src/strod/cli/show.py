@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.cells import cell_len
 from rich.text import Text
 
 from strod.cli.console import number, output
@@ -30,7 +31,7 @@ def show(
         None, metavar="[TOPIC]", help="Path (o/1/2) or id: only this branch."
     ),
     depth: int = typer.Option(None, min=0, help="Levels to show.  [default: all]"),
-    phrases: int = typer.Option(None, min=0, help="Phrases of a topic; 0 means all."),
+    phrases: int = typer.Option(None, min=0, help="Phrases of a topic (none yet)."),
     words: int = typer.Option(None, min=0, help="Words of a topic; 0 means all."),
     as_json: bool = typer.Option(False, "--json", help="For programs."),
 ) -> None:
@@ -142,7 +143,7 @@ def _line(guide: str, topic: Topic, console: Console, words: int | None) -> Text
     room = console.width - head.cell_len - len(note)
     chosen: list[str] = []
     for word, _ in topic.top(words if words is not None else 30):
-        fits = len(", ".join([*chosen, word])) <= room
+        fits = cell_len(", ".join([*chosen, word])) <= room
         if words is None and (not fits if console.is_terminal else len(chosen) == WORDS):
             break
         chosen.append(word)

@@ -44,9 +44,17 @@ class BuiltCorpus:
 
 
 def build_corpus(
-    root: Path, parts: list[Part], options: CorpusOptions, progress: Progress
+    root: Path,
+    parts: list[Part],
+    options: CorpusOptions,
+    progress: Progress,
+    *,
+    allow_empty: bool = False,
 ) -> BuiltCorpus:
-    """Read `parts` and write ``corpus/`` into the folder `root`."""
+    """Read `parts` and write ``corpus/`` into the folder `root`.
+
+    A corpus without a word for the model is an error unless `allow_empty`.
+    """
     spilled = root / "spill"
     account = Account(parts, strict=options.strict)
     progress.stage("reading", sum(part.size for part in parts), "bytes")
@@ -57,7 +65,8 @@ def build_corpus(
     spill = SpillReader(spilled)
     out, numbered, duplicates = _rejected(spill, options, account)
     lexicon = build_lexicon(spill, spilled, ingested.epochs, out, options)
-    _check_vocabulary(lexicon, account)
+    if not allow_empty:
+        _check_vocabulary(lexicon, account)
     unspaced = unspaced_share(spilled, ingested.epochs) if options.tokenizer == "words" else 0.0
     types = [
         (name, field_type(kinds) if kind == "auto" else kind)

@@ -118,8 +118,10 @@ def symmetric(tensor: Array) -> Array:
     The six are added in the order of their size, so that the mean has the same bytes for
     each order of the modes.
     """
-    orders = np.stack([tensor.transpose(order) for order in permutations(range(3))])
-    mean: Array = np.sort(orders, axis=0).sum(axis=0) / 6
+    mean = np.empty_like(tensor)
+    for i in range(len(tensor)):  # a slab at a time: six copies of all would be large
+        slabs = np.stack([tensor.transpose(order)[i] for order in permutations(range(3))])
+        mean[i] = np.sort(slabs, axis=0).sum(axis=0) / 6
     return mean
 
 

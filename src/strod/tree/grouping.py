@@ -27,6 +27,7 @@ __all__ = ["Merge", "cut", "dendrogram", "natural_children"]
 
 BALANCE = 0.1  # γ
 CRUMB = 0.5  # of the mean weight
+NONE = 0.01  # a lift that is as good as none
 
 
 class Merge(NamedTuple):
@@ -92,9 +93,15 @@ def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) ->
     """Number of children where the lift falls most: groups that no longer belong together.
 
     Looks at the merges from `most` + 1 groups downwards; the lift of a merge counts as at
-    least that of the merges after it, so that one low merge in between opens no gap.
+    least that of the merges after it, so that one low merge in between opens no gap. Fine
+    topics that share no documents at all are children of their own.
     """
-    lifts = [max(merge.lift, 1e-6) for merge in inside(merges, fine)][::-1]
+    lifts = [merge.lift for merge in inside(merges, fine)][::-1]
     after = np.maximum.accumulate(lifts)  # after[i]: merges from i + 2 groups down to 1
-    gaps = [lifts[k - 1] / after[k - 2] for k in range(2, min(most, len(lifts)) + 1)]
-    return 2 + int(np.argmax(gaps)) if gaps else len(fine)
+    lifts.append(1.0)  # not merging anything is no better than chance
+    last = min(most, len(fine))
+    gaps = [(lifts[k - 1] + NONE) / (after[k - 2] + NONE) for k in range(2, last + 1)]
+    if not gaps:
+        return len(fine)
+    best = np.flatnonzero(np.array(gaps) >= max(gaps) * (1 - 1e-9))
+    return 2 + int(best[-1])

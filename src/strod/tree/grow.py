@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strod.errors import UsageError
 from strod.tree.grouping import cut, natural_children
 from strod.tree.sampling import ENOUGH, root_counts, thinning
 from strod.tree.shares import local_shares, paths, topic_shares
@@ -39,6 +40,8 @@ __all__ = ["Grown", "document_shares", "grow"]
 
 GIVEN = 4  # fine topics a child needs so that ``auto`` can split it without new ones
 COUNT_BYTES = 16  # of a topical count in memory
+SMALL = 64 << 20  # bytes that are always there
+TENSORS = 10  # copies of the tensor of a node, at the worst moment
 SPREAD = 1.5  # times its weight: the counts that a topic has a share in
 
 
@@ -131,8 +134,25 @@ class _Grower:
             return min(1.0, wanted / max(self.documents, 1))
         return 1.0 if wanted == "all" else min(1.0, ENOUGH / max(self.counts, 1))
 
+    def _check_memory(self) -> None:
+        """Refuse what cannot fit: the sample of the root, or the tensor of a wide tree."""
+        fine = min(self.options.fine, len(self.kept))
+        sample = self.rate * (self.counts * COUNT_BYTES + self.documents * fine * 4)
+        sample = 0.0 if self.options.sample == "auto" else sample
+        tensor = TENSORS * 8 * fine**3
+        for need, what, less in (
+            (sample, f"--sample {self.options.sample}", "a smaller one"),
+            (tensor, f"a tree with {fine} fine topics a node", "fewer --children or --width"),
+        ):
+            if need > max(self.memory, SMALL):
+                raise UsageError(
+                    f"{what} needs {need / 1e9:.1f} GB and --memory leaves "
+                    f"{self.memory / 1e9:.1f} GB; give {less} or more --memory"
+                )
+
     def run(self) -> Grown:
         """Gather, decompose, cut, place; until no node is left that may be split."""
+        self._check_memory()
         root = self.tree.nodes[ROOT]
         root.reason = "" if self.options.height else "height"
         pending = [root] if self.options.height else []
@@ -150,7 +170,7 @@ class _Grower:
         batch: list[Node] = []
         room = self.memory
         for node in pending:
-            share = min(1.0, SPREAD * node.weight) * self._rate_of(node)
+            share = min(1.0, SPREAD * self._share(node)) * self._rate_of(node)
             need = int(share * self.counts * COUNT_BYTES)
             if batch and need > room:
                 yield batch
@@ -161,7 +181,16 @@ class _Grower:
 
     def _rate_of(self, node: Node) -> float:
         """A small topic is learnt from a larger share of the documents."""
-        return min(1.0, self.rate / max(node.weight, 1e-9))
+        return min(1.0, self.rate / max(self._share(node), 1e-9))
+
+    def _share(self, node: Node) -> float:
+        """Weight of a topic as its ancestors' samples have it: what is known before placing."""
+        share = 1.0
+        while node.owner is not None:
+            weights = self.tree.splits[node.owner].overlap.weights
+            share *= float(weights[node.fine].sum())
+            node = self.tree.nodes[node.owner]
+        return share
 
     def _gather(self, pending: list[Node]) -> dict[str, list[Counts]]:
         """One pass: a sample of the topical counts of every node that is to be split."""
@@ -189,7 +218,8 @@ class _Grower:
     def _decompose(self, pending: list[Node], samples: dict[str, list[Counts]]) -> list[str]:
         """Split every pending node; those that cannot be split become leaves."""
         self.progress.stage("learning topics", len(pending), "nodes")
-        outer, inner = (Serial(), self.engine) if len(pending) == 1 else (self.engine, Serial())
+        alone = len(pending) == 1 or self.options.method != "strod"  # dense moments are large
+        outer, inner = (Serial(), self.engine) if alone else (self.engine, Serial())
 
         def attempt(node: Node) -> Split | str:
             try:
@@ -248,7 +278,7 @@ class _Grower:
         for group in groups:
             share = float(weights[group].sum() / whole)
             child = Node(
-                child_id(node.id, group, owner), node.id, node.level + 1, owner, group,
+                child_id(node.id, group, split.digest), node.id, node.level + 1, owner, group,
                 self._words(split, group), node.weight * share, split.alpha0 * share,
             )  # fmt: skip
             self.tree.nodes[child.id] = child

@@ -100,7 +100,7 @@ def _posterior(
                 if groups[z] >= 0:
                     out[j, groups[z]] += part
             for g in range(out.shape[1]):
-                out[j, g] = out[j, g] / total if total > 0.0 else 0.0
+                out[j, g] = min(out[j, g] / total, 1.0) if total > 0.0 else 0.0
 
 
 class Inferred(NamedTuple):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +75,11 @@ class Split:
     noise: float
     documents: int
 
+    @cached_property
+    def digest(self) -> str:
+        """Of the fine topics: two splits of the same topic differ in it."""
+        return sha256(self.topics.counts.astype("<f4").tobytes()).hexdigest()
+
 
 def split_node(
     blocks: Sequence[Counts],
@@ -103,8 +110,10 @@ def split_node(
     """
     documents = sum(int((block.length(1) > 0).sum()) for block in blocks)
     moments = Moments.of(blocks, width, engine)
-    if documents < FEWEST or not moments.triples > 0:
+    if documents < FEWEST:
         raise NotSplit("too few documents")
+    if not moments.triples > 0:
+        raise NotSplit("no document has three words")
     found = spectrum(moments, min(options.fine, width), random)
     k = _components(found, moments.noise, options)
     recovered, alpha0 = _recovered(moments, found, k, options, random)

@@ -40,7 +40,7 @@ class Node:
     alpha0 : float
         α_{t,0} of the decomposition that its children come from; 0 for a leaf.
     documents : int
-        Documents whose strongest leaf is this topic or below it.
+        Documents whose path, the largest child at every level, leads here.
     children : list of str
         Ids, by falling weight.
     reason : str
@@ -61,9 +61,12 @@ class Node:
     reason: str = ""
 
 
-def child_id(parent: str, fine: list[int], owner: str) -> str:
-    """Id of a child: the same for the same split, different for every other topic."""
-    text = f"{parent}/{owner}/{','.join(map(str, fine))}"
+def child_id(parent: str, fine: list[int], split: str) -> str:
+    """Id of a child: the same for the same split, different for every other topic.
+
+    `split` is the digest of the decomposition, so another one gives other ids.
+    """
+    text = f"{parent}/{split}/{','.join(map(str, fine))}"
     return sha256(text.encode()).hexdigest()[:12]
 
 
