@@ -177,7 +177,8 @@ def test_ranking_formula() -> None:
     assert ranked(own, None, own, kept).tolist() == np.argsort(-own, kind="stable").tolist()
 
 
-def test_topics_are_those_that_were_planted(tree: Tree) -> None:
+def test_topics_are_those_that_were_planted(tmp_path: Path) -> None:
+    tree = strod.build(planted_texts(400), out=tmp_path / "w.strod", children=3).tree
     assert len(tree.root.children) == 3
     for topic in tree.root.children:
         name = next(name for name in PARENTS if topic.words[0][0].startswith(name))
