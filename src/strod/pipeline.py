@@ -125,10 +125,11 @@ def _grow(
             shape, lambda: csr_array(vstack([shard.counts for shard in shards])),
             about["vocabulary"], memory,
         )  # fmt: skip
-    with threadpool_limits(1):  # one BLAS thread a task: the order of sums never changes
+    # One BLAS thread a task: the order of sums never changes.
+    with threadpool_limits(1), DiskBook(root / "tree" / "splits") as book:
         tree = grow(
             shards, corpus.vocabulary["occurrences"].to_numpy(), shape,
-            LocalEngine(chosen.threads), DiskBook(root / "tree" / "splits"), progress,
+            LocalEngine(chosen.threads), book, progress,
             memory=memory // 2, splitter=splitter,
         )  # fmt: skip
     write_tree(root / "tree", tree)

@@ -42,6 +42,11 @@ class ArrayWriter:
         self._file.write(data.data)
         self.size += data.size
 
+    def discard(self) -> None:
+        """Close the file of an array that will not be finished."""
+        with suppress(OSError):
+            self._file.close()
+
     def close(self) -> None:
         """Write the header."""
         with self._file as file:

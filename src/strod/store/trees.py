@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from hashlib import sha256
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -47,14 +47,24 @@ class DiskBook:
         self._writers: dict[str, dict[str, ArrayWriter]] = {}
         self._shares: dict[str, Shares] = {}
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is still open because something failed."""
+        for writers in self._writers.values():
+            for writer in writers.values():
+                writer.discard()
+
     def append(self, owner: str, part: Shares) -> None:
         """The next documents."""
         if owner not in self._writers:
             folder = self._root / owner
             folder.mkdir(parents=True, exist_ok=True)
-            writers = {n: ArrayWriter(folder / f"{n}.npy", t) for n, t in _ARRAYS.items()}
+            writers = self._writers[owner] = {}
+            for name, kind in _ARRAYS.items():
+                writers[name] = ArrayWriter(folder / f"{name}.npy", kind)
             writers["indptr"].append(np.zeros(1, dtype=np.int64))
-            self._writers[owner] = writers
         writers = self._writers[owner]
         writers["indptr"].append(part.indptr[1:] + writers["values"].size)
         writers["indices"].append(part.indices)
@@ -62,8 +72,9 @@ class DiskBook:
 
     def close(self, owner: str) -> None:
         """All documents are there."""
-        for writer in self._writers.pop(owner).values():
+        for writer in self._writers[owner].values():
             writer.close()
+        del self._writers[owner]
 
     def read(self, owner: str, first: int, size: int) -> Shares:
         """Shares of some documents, memory-mapped."""
