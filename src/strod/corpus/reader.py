@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ __all__ = ["Corpus", "Shard"]
 def _mapped(path: Path) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
         raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
     return array
 
