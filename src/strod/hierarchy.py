@@ -185,7 +185,9 @@ class Tree(Mapping[str, Topic]):
         """Words of a topic, the best first."""
         words, root = self[node.id].distribution, self.root.distribution
         parent = self[node.parent].distribution if node.parent else None
-        return ranked(words, parent, root, self._kept.astype(np.float64))
+        rest = ranked(words, parent, root, self._kept.astype(np.float64))
+        heads = np.array(node.heads, dtype=np.int64)
+        return np.concatenate([heads, rest[~np.isin(rest, heads)]])
 
     @cached_property
     def _splits(self) -> dict[str, Split]:

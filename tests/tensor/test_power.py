@@ -87,7 +87,8 @@ def test_the_largest_comes_first() -> None:
         random = np.random.default_rng(seed)
         values, vectors = orthogonal(random, 6)
         tensor = composed(values, vectors)
-        value, vector = power._largest(tensor, random, power.STARTS, power.STEPS)
+        starts = random.standard_normal((6, power.STARTS))
+        value, vector = power._largest(tensor, starts, power.STEPS)
         assert value == pytest.approx(values[0], abs=1e-9)
         assert np.allclose(vector, vectors[:, 0], rtol=0, atol=1e-9)
 
@@ -216,3 +217,14 @@ def test_nothing_to_find() -> None:
     found = decompose(thin, np.random.default_rng(7))
     check_components(thin, found)
     assert np.allclose(found.values, [2, 0, 0], rtol=0, atol=1e-9)
+
+
+def test_likely_directions_make_the_outcome_independent_of_the_seed() -> None:
+    random = np.random.default_rng(8)
+    tensor = composed(*orthogonal(random, 12)) + symmetric_noise(random, 12)
+    likely = random.standard_normal((12, 400))
+    runs = [decompose(tensor, np.random.default_rng(seed), likely=likely) for seed in range(3)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.vectors, runs[0].vectors)
+    few = [decompose(tensor, np.random.default_rng(seed), likely=likely[:, :2]) for seed in (0, 1)]
+    assert all(np.isfinite(run.vectors).all() for run in few)  # filled up by chance

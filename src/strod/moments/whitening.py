@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Spectrum", "Whitening", "spectrum", "whiten"]
 
 SPARE = 10  # vectors beyond those that are wanted
-STEPS = 4  # blocks of the Krylov space after the first
+STEPS = 8
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding

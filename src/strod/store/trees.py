@@ -124,10 +124,10 @@ def are_sound(shares: Shares, size: int, topics: int) -> bool:
 
 
 def node_sha256(node: Node) -> str:
-    """Checksum of a topic's own numbers: words, weight, alpha, documents."""
+    """Checksum of a topic's own numbers: words, weight, alpha, documents, heads."""
     value = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes())
     value.update(np.array([node.weight, node.alpha], dtype="<f8").tobytes())
-    value.update(np.array([node.documents], dtype="<i8").tobytes())
+    value.update(np.array([node.documents, *node.heads], dtype="<i8").tobytes())
     return value.hexdigest()
 
 

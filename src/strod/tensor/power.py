@@ -26,10 +26,11 @@ class Components(NamedTuple):
     vectors: Array
 
 
-def decompose(
+def decompose(  # noqa: PLR0913 - all but the tensor are settings
     tensor: Array,
     random: np.random.Generator,
     *,
+    likely: Array | None = None,
     starts: int = STARTS,
     steps: int = STEPS,
     refine: bool = True,
@@ -41,7 +42,10 @@ def decompose(
     tensor : ndarray of shape (k, k, k)
         T̃ = M3(W, W, W).
     random : Generator
-        Where the start vectors come from.
+        Where start vectors come from that `likely` does not give.
+    likely : ndarray of shape (k, n), optional
+        Directions near which eigenvectors may be. The best of them are the starts, so that
+        the outcome does not hang on chance.
     starts, steps : int
         N and n: outer and inner iterations.
     refine : bool
@@ -54,10 +58,11 @@ def decompose(
         Eigenvalues, falling, and eigenvectors as columns.
     """
     k = len(tensor)
+    likely = np.empty((k, 0)) if likely is None else _unit(likely)
     left = tensor
     found, values = np.empty((k, k)), np.empty(k)
     for z in range(k):
-        values[z], vector = _largest(left, random, starts, steps)
+        values[z], vector = _largest(left, _starts(left, random, likely, starts), steps)
         found[:, z] = vector
         left = left - values[z] * np.einsum("i,j,k->ijk", vector, vector, vector)
     if refine:
@@ -80,11 +85,16 @@ def _unit(vectors: Array) -> Array:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def _largest(
-    tensor: Array, random: np.random.Generator, starts: int, steps: int
-) -> tuple[float, Array]:
+def _starts(tensor: Array, random: np.random.Generator, likely: Array, number: int) -> Array:
+    """The likely directions with the largest T(v,v,v); if there are too few, some by chance."""
+    values = np.einsum("is,is->s", likely, images(tensor, likely))
+    best = likely[:, np.argsort(-values, kind="stable")[:number]]
+    rest = random.standard_normal((len(tensor), number - best.shape[1]))
+    return np.hstack([best, _unit(rest)])
+
+
+def _largest(tensor: Array, vectors: Array, steps: int) -> tuple[float, Array]:
     """Power iteration v ← T(I,v,v)/‖T(I,v,v)‖ from many starts at once; the best is kept."""
-    vectors = _unit(random.standard_normal((len(tensor), starts)))
     for _ in range(steps):
         vectors = _unit(images(tensor, vectors))
     values = np.einsum("is,is->s", vectors, images(tensor, vectors))

@@ -1,7 +1,8 @@
 """Growing a tree level by level: all nodes of a level share each pass over the documents.
 
 A level takes two passes, however many topics it has: one gathers a sample of the topical
-counts of every node that is to be split, one places all documents in the new splits.
+counts of every node that is to be split, one places all documents in the new splits. A last
+one chooses the words that head the topics.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from strod.errors import UsageError
 from strod.tree.grouping import cut, natural_children
+from strod.tree.ranking import head_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
 from strod.tree.shares import local_shares, paths, topic_shares
 from strod.tree.split import NotSplit, Split, split_node
@@ -163,6 +165,8 @@ class _Grower:
             pending = [node for name in fresh for node in self._expand(name)]
             self._place(fresh)
         self._finish()
+        head_words(self.shards, self.tree.nodes, self.kept.astype(np.float64), self.engine)
+        self.tree.passes += len(self.tree.nodes) > 1
         return self.tree
 
     def _batches(self, pending: list[Node]) -> Iterator[list[Node]]:

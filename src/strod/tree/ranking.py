@@ -5,32 +5,124 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
+
+from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
+    from strod.tree.topic import Node
+    from strod.tree.walk import Documents
+    from strod.work import Engine
+
     Array = NDArray[np.float64]
+    Numbers = NDArray[np.int64]
 
-__all__ = ["ranked"]
+__all__ = ["affinity", "head_words", "ranked", "scores"]
+
+HEADS = 20  # words of a topic whose order heeds how well they go together
+TOGETHER = 8.0  # what affinity is worth: e^(8·0.1) is a factor of 2.2
 
 
-def ranked(words: Array, parent: Array | None, root: Array, kept: Array) -> NDArray[np.int64]:
-    """Words of a topic, the best first.
+def scores(words: Array, parent: Array, root: Array, kept: Array) -> Array:
+    """How much each word says about a topic.
 
-    The score is the pointwise Kullback-Leibler divergence p·log(p / √(q·r)) of the topic's
+    The pointwise Kullback-Leibler divergence p·log(p / √(q·r)), times two, of the topic's
     words p from both its parent's q and the corpus's r: frequent here, less so above. Words
     that stand everywhere are toned down as in learning, by the root of `kept`.
-    The root is ranked by probability.
     """
-    if parent is None:
-        return np.argsort(-words, kind="stable")
     tone = np.sqrt(kept)
     own, above, corpus = (_normal(one * tone) for one in (words, parent, root))
     tiny = np.finfo(float).tiny
     with np.errstate(under="ignore"):
-        score = own * (2 * np.log(own + tiny) - np.log(above + tiny) - np.log(corpus + tiny))
+        result: Array = own * (
+            2 * np.log(own + tiny) - np.log(above + tiny) - np.log(corpus + tiny)
+        )
+    return result
+
+
+def ranked(words: Array, parent: Array | None, root: Array, kept: Array) -> Numbers:
+    """Words of a topic by falling score; those of the root by probability."""
+    score = words if parent is None else scores(words, parent, root, kept)
     return np.argsort(-score, kind="stable")
 
 
 def _normal(values: Array) -> Array:
     return values / max(float(values.sum()), np.finfo(float).tiny)
+
+
+def affinity(pairs: Array, documents: int) -> Array:
+    """How well words go together: normalised pointwise mutual information, -1 to 1.
+
+    `pairs` has the number of documents with both words, on its diagonal with each. Half a
+    document is added to what was seen and to what chance would give, so that words which
+    are too rare to meet say nothing.
+    """
+    alone = np.diag(pairs)
+    chance = np.outer(alone, alone) / max(documents, 1)
+    value = np.log((pairs + 0.5) / (chance + 0.5)) / np.log((documents + 1) / (pairs + 0.5))
+    np.fill_diagonal(value, 0.0)
+    return np.clip(value, -1.0, 1.0)
+
+
+def head_words(
+    shards: Sequence[Documents], nodes: Mapping[str, Node], kept: Array, engine: Engine
+) -> None:
+    """Choose the words that head each topic: they say much about it and go together.
+
+    One pass over the documents counts how often the best `HEADS` words of a topic meet. The
+    score of a word is multiplied by e^(8·a), a being its mean affinity to the others.
+    """
+    best: dict[str, Numbers] = {}
+    weights: dict[str, Array] = {}
+    root = nodes[ROOT].words
+    for name, node in nodes.items():
+        if node.parent is None:
+            node.heads = ranked(node.words, None, root, kept)[:HEADS].tolist()
+            continue
+        score = scores(node.words, nodes[node.parent].words, root, kept)
+        best[name] = np.argsort(-score, kind="stable")[:HEADS]
+        weights[name] = np.maximum(score[best[name]], 0)
+    if not best:
+        return
+    met = _meetings(shards, list(best.values()), len(root), engine)
+    documents = sum(shard.size for shard in shards)
+    for (name, words), pairs in zip(best.items(), met, strict=True):
+        score = weights[name]
+        share = _normal(score)
+        mean = affinity(pairs, documents) @ share / np.maximum(1 - share, 0.1)
+        nodes[name].heads = words[
+            np.argsort(-score * np.exp(TOGETHER * mean), kind="stable")
+        ].tolist()
+
+
+def _meetings(
+    shards: Sequence[Documents], lists: list[Numbers], width: int, engine: Engine
+) -> list[Array]:
+    """For every list of words the number of documents in which two of them stand."""
+    chosen = np.unique(np.concatenate(lists))
+    column = np.full(width, -1)
+    column[chosen] = np.arange(len(chosen))
+    columns = [column[words] for words in lists]
+    total = [np.zeros((len(words), len(words))) for words in lists]
+
+    def visit(shard: Documents) -> list[Array]:
+        counts = shard.counts
+        place = column[counts.indices]
+        ends = np.concatenate([[0], np.cumsum(place >= 0)])[counts.indptr]
+        place = place[place >= 0]
+        parts = (np.ones(len(place), dtype=np.float32), place, ends)
+        stands = csr_array(parts, shape=(shard.size, len(chosen))).tocsc()
+        return [_pairs(stands[:, words]) for words in columns]
+
+    for found in engine.map(visit, shards):
+        total = [sums + part for sums, part in zip(total, found, strict=True)]
+    return total
+
+
+def _pairs(stands: csr_array) -> Array:
+    result: Array = (stands.T @ stands).toarray().astype(np.float64)
+    return result

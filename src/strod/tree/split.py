@@ -35,6 +35,7 @@ FEWEST = 10  # documents that say something about a topic, else it is a leaf
 ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
 WEAK = 5.0  # effective documents below which a fine topic is junk
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
+POINTERS = 1000  # words whose directions the power method may start from
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
 
@@ -155,6 +156,8 @@ def _recovered(
     vectors = found.vectors[:, :k]
     first, third = vectors.T @ moments.first, moments.third(vectors)
     seed = random.integers(2**63)
+    # A word of one topic alone points to it: W'·M2·e_x = Σ_z √α_z·φ_zx·v_z.
+    frequent = np.argsort(-moments.first, kind="stable")[:POINTERS]
 
     def attempt(alpha0: float) -> tuple[Recovered, Whitening] | None:
         whitening = whiten(found, moments.first, k, alpha0)
@@ -162,7 +165,8 @@ def _recovered(
             return None
         r = len(whitening.scale)
         tensor = third_moment(third[:r, :r, :r], first[:r], whitening)
-        components = decompose(tensor, np.random.default_rng(seed))
+        likely = (vectors[frequent, :r] @ whitening.unscale).T
+        components = decompose(tensor, np.random.default_rng(seed), likely=likely)
         return recover(components, whitening, vectors[:, :r]), whitening
 
     def total(alpha0: float) -> float | None:

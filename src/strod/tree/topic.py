@@ -45,6 +45,8 @@ class Node:
         Ids, by falling weight.
     reason : str
         Why it is a leaf; empty if it is not.
+    heads : list of int
+        The words that stand for it, the best first.
     """
 
     id: str
@@ -59,6 +61,7 @@ class Node:
     documents: int = 0
     children: list[str] = field(default_factory=list)
     reason: str = ""
+    heads: list[int] = field(default_factory=list)
 
 
 def child_id(parent: str, fine: list[int], split: str) -> str:

@@ -1,0 +1,90 @@
+"""Which words head a topic: formulas against loops, and what they are meant to do."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from strod.tree.matrix import matrix_shards
+from strod.tree.planted import plant
+from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words, scores
+from strod.tree.topic import ROOT, Node
+from strod.work import Serial
+from tests.tree.helpers import grown
+
+
+def naive_heads(counts: np.ndarray, node: Node, parent: Node, root: Node) -> list[int]:
+    """Document by document, pair by pair."""
+    documents, width = counts.shape
+    score = scores(node.words, parent.words, root.words, np.ones(width))
+    best = sorted(range(width), key=lambda word: (-score[word], word))[:HEADS]
+    weight = {word: max(score[word], 0) / sum(max(score[x], 0) for x in best) for word in best}
+    mean = dict.fromkeys(best, 0.0)
+    for one, two in combinations(best, 2):
+        both = sum(1 for row in counts if row[one] and row[two])
+        chance = (counts[:, one] > 0).sum() * (counts[:, two] > 0).sum() / documents
+        value = np.log((both + 0.5) / (chance + 0.5)) / np.log((documents + 1) / (both + 0.5))
+        value = min(max(value, -1), 1)
+        mean[one] += weight[two] * value
+        mean[two] += weight[one] * value
+    final = {
+        word: max(score[word], 0) * np.exp(TOGETHER * mean[word] / max(1 - weight[word], 0.1))
+        for word in best
+    }
+    return sorted(best, key=lambda word: (-final[word], best.index(word)))
+
+
+def test_heads_equal_a_naive_count() -> None:
+    random = np.random.default_rng(0)
+    for case in range(20):
+        width = int(random.integers(3, 40))
+        counts = random.poisson(random.uniform(0.02, 1, width), (60, width))
+        words = random.dirichlet(np.full(width, 0.4), 3)
+        root = Node(ROOT, None, 0, None, [], words[0], children=["a", "b"])
+        nodes = {ROOT: root}
+        for name, row in zip("ab", words[1:], strict=True):
+            nodes[name] = Node(name, ROOT, 1, ROOT, [], row)
+        head_words(matrix_shards(csr_array(counts)), nodes, np.ones(width), Serial())
+        for name in "ab":
+            assert nodes[name].heads == naive_heads(counts, nodes[name], root, root), case
+        assert root.heads == np.argsort(-words[0], kind="stable")[:HEADS].tolist()
+
+
+def test_affinity_has_bounds_and_says_nothing_of_rare_words() -> None:
+    pairs = np.array([[100.0, 100, 0, 0], [100, 100, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    found = affinity(pairs, 1000)
+    assert found[0, 1] > 0.95
+    assert abs(found[2, 3]) < 1e-3
+    assert found[0, 2] < 0
+    assert not np.diag(found).any()
+    assert np.isfinite(affinity(np.full((2, 2), 7.0), 7)).all()  # in every document
+    assert np.isfinite(affinity(np.zeros((2, 2)), 0)).all()
+
+
+def test_a_word_that_goes_with_none_falls_back() -> None:
+    together = np.zeros((300, 24), dtype=int)
+    together[:100, :4] = 1  # 0 to 3 stand together
+    together[100:200, 4] = 1  # 4 stands alone
+    together[200:, 5:] = 1
+    own, above = np.full(24, 1e-4), np.full(24, 0.04)
+    own[:5] = [0.16, 0.16, 0.16, 0.16, 0.2]
+    own, above = own / own.sum(), above / above.sum()
+    nodes = {
+        ROOT: Node(ROOT, None, 0, None, [], above, children=["a"]),
+        "a": Node("a", ROOT, 1, ROOT, [], own),
+    }
+    head_words(matrix_shards(csr_array(together)), nodes, np.ones(24), Serial())
+    assert sorted(nodes["a"].heads[:4]) == [0, 1, 2, 3]
+    assert nodes["a"].heads[4] == 4
+
+
+def test_seeds_make_no_difference_on_real_structure() -> None:
+    """Starts come from the words and the spectrum has converged: chance has no say."""
+    counts = plant(3, documents=3000, length=30, children=4, words=3000).counts
+    trees = [grown(counts, children=4, seed=seed)[0] for seed in range(3)]
+    first = list(trees[0].nodes.values())
+    for tree in trees[1:]:
+        for one, two in zip(first, tree.nodes.values(), strict=True):
+            assert np.abs(one.words - two.words).sum() < 0.01
