@@ -257,4 +257,4 @@ def test_short_texts_never_give_nan() -> None:
 
 def test_constants_reach_what_is_tested() -> None:
     """The tests above name widths beyond the dense path."""
-    assert max(module.DENSE, (20 + module.SPARE) * (module.STEPS + 1)) < 500
+    assert max(module.DENSE, module.BLOCK * (module.STEPS + 1)) < 500

@@ -57,6 +57,12 @@ class Counts:
         parts = (values, self.indices, self.indptr)
         return csr_array(parts, shape=(self.size, self.width), copy=False)
 
+    def weighted(self) -> csr_array:
+        """Documents by words: c·p times the say of the document."""
+        result = self.power(1)
+        result.data *= np.repeat(self.say, np.diff(self.indptr))
+        return result
+
     def length(self, exponent: int) -> NDArray[np.float64]:
         """s_r = Σ_x c·p^r of every document."""
         lengths: NDArray[np.float64] = self.power(exponent).sum(axis=1)

@@ -14,6 +14,7 @@ pairs and triples it sums over (pooled), not averaged over documents.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from strod.moments.counts import Counts
     from strod.work import Engine
@@ -82,10 +84,15 @@ class Moments:
         """V."""
         return len(self.first)
 
+    @cached_property
+    def _weighted(self) -> list[csr_array]:
+        """h_d·c_d of every block: E2 is applied many times."""
+        return [block.weighted() for block in self.blocks]
+
     def second(self, vectors: Array) -> Array:
         """E2·X without E2: one pass over the blocks."""
         product = np.zeros_like(vectors)
-        for part in self.engine.map(_second(vectors), self.blocks):
+        for part in self.engine.map(_second(vectors), self._weighted):
             product += part
         product /= self.pairs or 1.0
         product -= self.diagonal[:, None] * vectors
@@ -133,10 +140,9 @@ def _first(block: Counts) -> tuple[Array, Array, Array]:
     return one.T @ say, two.T @ say**2, totals
 
 
-def _second(vectors: Array) -> Callable[[Counts], Array]:
-    def product(block: Counts) -> Array:
-        one = block.power(1)
-        result: Array = one.T @ ((block.say**2)[:, None] * (one @ vectors))
+def _second(vectors: Array) -> Callable[[csr_array], Array]:
+    def product(weighted: csr_array) -> Array:
+        result: Array = weighted.T @ (weighted @ vectors)
         return result
 
     return product

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Spectrum", "Whitening", "spectrum", "whiten"]
 
-SPARE = 10  # vectors beyond those that are wanted
-STEPS = 8
+BLOCK = 8  # vectors that E2 is applied to at once
+STEPS = 30  # at most
+SETTLED = 1e-7  # relative change of the eigenvalues in two steps; that of a vector is its root
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
@@ -64,21 +65,22 @@ def spectrum(moments: Moments, rank: int, random: np.random.Generator) -> Spectr
 
     E2 of short texts has large negative eigenvalues, so an iteration that favours large
     magnitudes would find the wrong ones. A Krylov space of a block of vectors and the
-    Rayleigh-Ritz procedure in it find both ends of the spectrum in few passes.
+    Rayleigh-Ritz procedure in it find both ends of the spectrum. It grows until the
+    eigenvalues stand still, so that they do not hang on the random start.
     """
     width = moments.width
-    block = rank + SPARE
+    block = max(BLOCK, rank // 3)
     if width <= max(DENSE, block * (STEPS + 1)):
         basis = np.eye(width)
         small = moments.second(basis)
     else:
-        basis, small = _krylov(moments, random.standard_normal((width, block)))
+        basis, small = _krylov(moments, random.standard_normal((width, block)), rank)
     values, inside = np.linalg.eigh((small + small.T) / 2)
     largest = np.argsort(-values, kind="stable")[:rank]
     return Spectrum(values[largest], basis @ inside[:, largest])
 
 
-def _krylov(moments: Moments, start: Array) -> tuple[Array, Array]:
+def _krylov(moments: Moments, start: Array, rank: int) -> tuple[Array, Array]:
     """An orthonormal basis Q of the Krylov space, and Q'·E2·Q.
 
     Q'·E2·Q is filled block by block from what is there already: E2 is symmetric, so its
@@ -86,13 +88,18 @@ def _krylov(moments: Moments, start: Array) -> tuple[Array, Array]:
     """
     basis = np.empty((len(start), start.shape[1] * (STEPS + 1)))
     small = np.zeros((basis.shape[1], basis.shape[1]))
-    block, end = _orthogonal(moments.second(start), basis[:, :0]), 0
+    block, end, before = _orthogonal(moments.second(start), basis[:, :0]), 0, np.zeros(rank)
     for step in range(STEPS + 1):
         begin, end = end, end + block.shape[1]
         basis[:, begin:end] = block
         image = moments.second(block)
         small[:end, begin:end] = basis[:, :end].T @ image
         small[begin:end, :end] = small[:end, begin:end].T
+        if step % 2 and end > rank:
+            values = np.linalg.eigvalsh(small[:end, :end])[-rank:]
+            if abs(values - before).max() <= SETTLED * values[-1]:
+                break
+            before = values
         if step < STEPS:
             block = _orthogonal(image, basis[:, :end])
         if not block.shape[1]:  # the space is complete

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.tree.inference import FineTopics, Inferred
+from strod.tree.inference import FineTopics, Inferred, sparse_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from strod.work import Engine
 
     Array = NDArray[np.float64]
+    State = list[NDArray[np.float32] | None]
 
 __all__ = ["Overlap", "overlap", "polish"]
 
@@ -46,25 +47,28 @@ class Overlap(NamedTuple):
     documents: Array
 
 
-def polish(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine) -> FineTopics:
-    """Improve the words of the topics by `sweeps` passes over the sample."""
-    state: list[NDArray[np.float32] | None] = [None] * len(blocks)
+def polish(
+    blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine
+) -> tuple[FineTopics, State]:
+    """Improve the words of the topics by `sweeps` passes over the sample.
+
+    Returns them and the weights of the documents, where the next pass may start.
+    """
+    state: State = [None] * len(blocks)
     topics = start
     for _ in range(sweeps):
         words = topics.words
         total = np.zeros_like(words)
 
         def sweep(index: int, topics: FineTopics = topics) -> tuple[int, Array, Inferred]:
-            theta = state[index]
-            warm = None if theta is None else theta.astype(np.float64)
-            found = topics.infer(blocks[index], warm, ROUNDS)
+            found = _resumed(topics, blocks[index], state[index])
             return index, _evidence(blocks[index], found), found
 
         for index, part, found in engine.map(sweep, range(len(blocks))):
             total += part
             state[index] = found.theta.astype(np.float32)
         topics = FineTopics((words * total).T.astype(np.float32))
-    return topics
+    return topics, state
 
 
 def _evidence(block: Counts, found: Inferred) -> Array:
@@ -75,18 +79,36 @@ def _evidence(block: Counts, found: Inferred) -> Array:
     return result
 
 
-def overlap(blocks: Sequence[Counts], topics: FineTopics, engine: Engine) -> Overlap:
-    """One pass over the sample: weights of the topics and how they meet in documents."""
+def _resumed(topics: FineTopics, block: Counts, theta: NDArray[np.float32] | None) -> Inferred:
+    """Two more rounds of inference."""
+    warm = None if theta is None else theta.astype(np.float64)
+    return topics.infer(block, warm, ROUNDS)
+
+
+def overlap(
+    blocks: Sequence[Counts], topics: FineTopics, engine: Engine, state: State | None = None
+) -> Overlap:
+    """One pass over the sample: weights of the topics and how they meet in documents.
+
+    `state` is where polish left the documents; without it inference starts anew.
+    """
+    states: State = [None] * len(blocks) if state is None else state
     m = topics.size
     weights, joint, squares = np.zeros(m), np.zeros((m, m)), np.zeros(m)
 
-    def one(block: Counts) -> tuple[Array, Array, Array]:
-        shares = topics.shares(block).dense(m)
+    def one(given: tuple[Counts, NDArray[np.float32] | None]) -> tuple[Array, Array, Array]:
+        block, theta = given
+        known = theta is not None
+        shares = (
+            sparse_shares(_resumed(topics, block, theta).expected)
+            if known
+            else topics.shares(block)
+        ).dense(m)
         say = block.say * block.length(1)
         counts = shares * say[:, None]
         return counts.sum(axis=0), shares.T @ counts, (counts**2).sum(axis=0)
 
-    for part in engine.map(one, blocks):
+    for part in engine.map(one, zip(blocks, states, strict=True)):
         weights += part[0]
         joint += part[1]
         squares += part[2]

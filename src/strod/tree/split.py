@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from strod.moments.counts import Counts
     from strod.moments.whitening import Spectrum
     from strod.tree.options import TreeOptions
+    from strod.tree.polish import State
     from strod.work import Engine
 
     Array = NDArray[np.float64]
@@ -120,8 +121,8 @@ def split_node(
     recovered, alpha0 = _recovered(moments, found, k, options, random)
     start = recovered.words * (1 - MIXED) + MIXED * moments.first
     counts = start * recovered.weights[:, None] * moments.tokens
-    topics = polish(blocks, FineTopics(counts.astype(np.float32)), options.polish, engine)
-    topics, shared = _strong(blocks, topics, options, engine)
+    topics, state = polish(blocks, FineTopics(counts.astype(np.float32)), options.polish, engine)
+    topics, shared = _strong(blocks, topics, state, options, engine)
     return Split(
         topics, shared, dendrogram(shared), alpha0, recovered.total,
         [float(value) for value in found.values], moments.noise, documents,
@@ -182,14 +183,18 @@ def _recovered(
 
 
 def _strong(
-    blocks: Sequence[Counts], topics: FineTopics, options: TreeOptions, engine: Engine
+    blocks: Sequence[Counts],
+    topics: FineTopics,
+    state: State,
+    options: TreeOptions,
+    engine: Engine,
 ) -> tuple[FineTopics, Overlap]:
     """Drop fine topics that live in a handful of documents or tokens: near-duplicates, junk."""
-    shared = overlap(blocks, topics, engine)
+    shared = overlap(blocks, topics, engine, state)
     strong = (shared.documents >= WEAK) & (shared.weights * topics.size >= FAINT)
     asked = options.children if isinstance(options.children, int) else 2
     if strong.all() or strong.sum() < asked:
         return topics, shared
     topics = FineTopics(topics.counts[strong])
-    topics = polish(blocks, topics, min(options.polish, 2), engine)
-    return topics, overlap(blocks, topics, engine)
+    topics, state = polish(blocks, topics, min(options.polish, 2), engine)
+    return topics, overlap(blocks, topics, engine, state)
