@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,8 +148,9 @@ def test_words_of_a_topic(tree: Tree, workspace: Workspace) -> None:
         chances = dict(every)
         for word, chance in zip(surfaces, topic.distribution, strict=True):
             assert chances.get(word, 0) == chance
-        assert topic.phrases == []
-        assert topic.label is None
+        scores = [score for _, score in topic.phrases]
+        assert scores == sorted(scores, reverse=True)
+        assert (topic.label is None) == (topic.parent is None)
 
 
 def test_words_are_ranked_by_how_much_they_say(tree: Tree, workspace: Workspace) -> None:
@@ -241,9 +243,10 @@ def test_the_tree_on_disk_is_the_tree_in_memory(tmp_path: Path) -> None:
     built = strod.build(texts, out=tmp_path / "w.strod", children=3, height=2, seed=2)
     counts = csr_array(vstack([shard.counts for shard in built.corpus.shards()]))
     grown, book = grow_matrix(counts, TreeOptions(children=3, height=2, seed=2))
-    assert [topic.sha256 for topic in map(built.tree.__getitem__, grown.nodes)] == [
-        node_sha256(node) for node in grown.nodes.values()
-    ]
+    for name, node in grown.nodes.items():
+        found = built.tree.nodes[name]
+        assert node_sha256(replace(found, phrases=[])) == node_sha256(node)
+        assert found.heads == node.heads
     expected = document_shares(grown, book, 0, 300)
     for name, share in built.tree.shares().items():
         assert np.array_equal(share, expected[name])
@@ -251,8 +254,8 @@ def test_the_tree_on_disk_is_the_tree_in_memory(tmp_path: Path) -> None:
 
 def test_strings(tree: Tree, workspace: Workspace) -> None:
     assert repr(tree) == f"<Tree: {len(tree)} topics>"
-    words = ", ".join(word for word, _ in tree["o/2"].top(5))
-    assert repr(tree["o/2"]) == f"<Topic o/2: {words}>"
+    assert repr(tree["o/2"]) == f"<Topic o/2: {tree['o/2'].label}>"
+    assert repr(tree["o"]) == "<Topic o: everything>"
     assert f"{len(tree)} topics" in repr(workspace)
 
 

@@ -55,8 +55,12 @@ class Topic:
         Documents whose path leads here.
     reason : str
         Why it has no children; empty if it has.
+    label : str or None
+        Its name.
+    phrases : list of (str, float)
+        The phrases that stand for it and their scores, the best first.
     sha256 : str
-        Checksum of its numbers.
+        Checksum of its numbers and phrases.
     """
 
     def __init__(self, tree: Tree, node: Node, path: str, sha256: str) -> None:
@@ -64,11 +68,11 @@ class Topic:
         self.id, self.path, self.level = node.id, path, node.level
         self.weight, self.alpha, self.alpha0 = node.weight, node.alpha, node.alpha0
         self.documents, self.reason, self.sha256 = node.documents, node.reason, sha256
-        self.label: str | None = None
+        self.label: str | None = node.label or None
+        self.phrases: list[tuple[str, float]] = [(text, score) for text, score in node.phrases]
 
     def __repr__(self) -> str:
-        words = ", ".join(word for word, _ in self.top(5))
-        return f"<Topic {self.path}: {words}>"
+        return f"<Topic {self.path}: {self.label or 'everything'}>"
 
     @property
     def parent(self) -> Topic | None:
@@ -91,11 +95,6 @@ class Topic:
     def words(self) -> list[tuple[str, float]]:
         """The best words and their probabilities."""
         return self.top(TOP)
-
-    @property
-    def phrases(self) -> list[tuple[str, float]]:
-        """Ranked phrases; none yet."""
-        return []
 
     def top(self, number: int) -> list[tuple[str, float]]:
         """The best `number` words and their probabilities; 0 means all that occur."""

@@ -6,7 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,21 +19,30 @@ from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
+from strod.hierarchy import Tree
 from strod.options import BASE_MEMORY, CorpusOptions, memory_size
+from strod.phrasebook import PhraseBook
+from strod.phrases.mine import PASSES
+from strod.phrases.options import PhraseOptions
 from strod.progress import Progress, Silent
 from strod.store.manifest import FORMAT, VERSION, checksum, file_digests, seal
 from strod.store.publish import publish_folder, write_json
-from strod.store.trees import DiskBook, write_tree
+from strod.store.trees import DiskBook, write_topics, write_tree
 from strod.text.sources import resolve
 from strod.tree.ablation import paper_options, paper_splitter
-from strod.tree.grow import Grown, grow
+from strod.tree.grow import Grown, document_shares, grow
 from strod.tree.options import TreeOptions
+from strod.tree.topic import ROOT
 from strod.warmup import compile_kernels
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from strod.hierarchy import Topic
+    from strod.phrases.units import Units
+    from strod.work import Engine
 
 __all__ = ["build"]
 
@@ -44,6 +53,7 @@ def build(
     out: str | os.PathLike[str],
     overwrite: bool = False,
     progress: Progress | None = None,
+    namer: Callable[[Topic], str] | None = None,
     **options: Any,
 ) -> Workspace:
     """Build a workspace from text.
@@ -59,9 +69,12 @@ def build(
         Whether an old workspace of that name is replaced.
     progress : Progress, optional
         Told how far the work is.
+    namer : callable, optional
+        Gives a topic its name: takes a `Topic`, parents first, and returns a string. Without it
+        names are made from phrases.
     **options
-        Fields of `strod.options.CorpusOptions` and `strod.tree.options.TreeOptions`; a single
-        name may stand for a tuple.
+        Fields of `strod.options.CorpusOptions`, `strod.phrases.options.PhraseOptions` and
+        `strod.tree.options.TreeOptions`; a single name may stand for a tuple.
 
     Returns
     -------
@@ -76,26 +89,35 @@ def build(
     >>> strod.build(texts, out=f"{folder}/w.strod").corpus.documents
     3
     """
-    chosen, shape = _options(options)
+    chosen, wanted, shape = _options(options)
     progress = progress or Silent()
     parts = resolve([source, *more], chosen.format)
     with publish_folder(Path(out), overwrite=overwrite) as root:
         compiling = compile_kernels(progress)
-        started = time.perf_counter()
+        watch = _Watch()
         corpus = build_corpus(root, parts, chosen, progress)
-        stages = {"corpus": {"seconds": time.perf_counter() - started, "passes": 1}}
-        started = time.perf_counter()
-        tree, digests = _grow(root, corpus.about, chosen, shape, progress)
-        stages["tree"] = {"seconds": time.perf_counter() - started, **_grown(tree)}
+        watch.stage("corpus", passes=1)
+        reader = Corpus(root, {"corpus": corpus.about})
+        book = _collect(root, reader, chosen, wanted, progress)
+        watch.stage("phrases", **_counted(book.units))
+        tree = _grow(root, reader, chosen, shape, progress)
+        watch.stage("tree", **_grown(tree))
+        _describe(root, tree, book, LocalEngine(chosen.threads), progress)
+        write_tree(root / "tree", tree)
+        if namer is not None:
+            _name(root, reader, shape, tree, namer)
+        watch.stage("phrases", passes=PASSES + 3, **_counted(book.units))
+        digests = _digests(root, chosen.workers)
         manifest = {
             "format": FORMAT,
             "version": VERSION,
             "writer": f"strod {__version__}",
             "corpus": corpus.about,
+            "phrases": {"settings": asdict(wanted), **_counted(book.units)},
             "tree": {
                 "topics": len(tree.nodes),
                 "settings": shape.settings,
-                "sha256": checksum(digests),
+                "sha256": checksum({n: d for n, d in digests.items() if n.startswith("tree/")}),
             },
             "parts": corpus.digests | digests,
         }
@@ -103,7 +125,7 @@ def build(
         write_json(
             root / "report.json",
             {
-                "stages": stages,
+                "stages": watch.stages,
                 "compile_seconds": compiling,
                 "peak_memory_bytes": _peak_memory(),
                 **corpus.report,
@@ -112,30 +134,83 @@ def build(
     return Workspace(Path(out))
 
 
+class _Watch:
+    """Seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, dict[str, Any]] = {}
+        self._last = time.perf_counter()
+
+    def stage(self, name: str, **about: Any) -> None:
+        """A stage, or a part of it, has ended."""
+        now = time.perf_counter()
+        before = self.stages.get(name, {"seconds": 0.0})["seconds"]
+        self.stages[name] = {"seconds": before + now - self._last, **about}
+        self._last = now
+
+
+def _collect(
+    root: Path, corpus: Corpus, chosen: CorpusOptions, wanted: PhraseOptions, progress: Progress
+) -> PhraseBook:
+    """Mine phrases, cut the documents into units, and write both."""
+    book = PhraseBook.collected(root, corpus, chosen, wanted, LocalEngine(chosen.threads), progress)
+    book.write(LocalEngine(chosen.threads), progress)
+    return book
+
+
 def _grow(
-    root: Path, about: dict[str, Any], chosen: CorpusOptions, shape: TreeOptions, progress: Progress
-) -> tuple[Grown, dict[str, dict[str, Any]]]:
-    """Grow the tree of the corpus in `root` and write it; return it with its checksums."""
-    corpus = Corpus(root, {"corpus": about})
+    root: Path, corpus: Corpus, chosen: CorpusOptions, shape: TreeOptions, progress: Progress
+) -> Grown:
+    """Grow the tree of the corpus in `root`; the shares of the documents go there."""
     shards = list(corpus.shards())
     memory = max(chosen.memory - BASE_MEMORY, 0)
     splitter = None
     if shape.method != "strod":
         splitter = paper_splitter(
             shape, lambda: csr_array(vstack([shard.counts for shard in shards])),
-            about["vocabulary"], memory,
+            len(corpus.vocabulary), memory,
         )  # fmt: skip
     # One BLAS thread a task: the order of sums never changes.
-    with threadpool_limits(1), DiskBook(root / "tree" / "splits") as book:
-        tree = grow(
+    with threadpool_limits(1), DiskBook(root / "tree" / "splits") as shares:
+        return grow(
             shards, corpus.vocabulary["occurrences"].to_numpy(), shape,
-            LocalEngine(chosen.threads), book, progress,
+            LocalEngine(chosen.threads), shares, progress,
             memory=memory // 2, splitter=splitter,
         )  # fmt: skip
-    write_tree(root / "tree", tree)
-    files = sorted(path for path in (root / "tree").rglob("*") if path.is_file())
-    names = [path.relative_to(root).as_posix() for path in files]
-    return tree, file_digests(root, names, chosen.workers)
+
+
+def _describe(
+    root: Path, tree: Grown, book: PhraseBook, engine: Engine, progress: Progress
+) -> None:
+    """Give phrases and names to all topics."""
+    shares = DiskBook(root / "tree" / "splits")
+    parents = [name for name, node in tree.nodes.items() if node.children or name == ROOT]
+    with threadpool_limits(1):
+        book.describe(
+            tree.nodes, parents, lambda first, size: document_shares(tree, shares, first, size),
+            engine, progress,
+        )  # fmt: skip
+
+
+def _name(
+    root: Path, corpus: Corpus, shape: TreeOptions, tree: Grown, namer: Callable[[Topic], str]
+) -> None:
+    """Let the user's function name the topics."""
+    for topic in Tree(root / "tree", corpus, shape.settings).values():
+        if topic.parent is not None:
+            tree.nodes[topic.id].label = str(namer(topic))
+    write_topics(root / "tree", tree)
+
+
+def _digests(root: Path, workers: int) -> dict[str, dict[str, Any]]:
+    """Checksums of phrases and tree."""
+    found = [path for part in ("phrases", "tree") for path in (root / part).rglob("*")]
+    names = sorted(path.relative_to(root).as_posix() for path in found if path.is_file())
+    return file_digests(root, names, workers)
+
+
+def _counted(units: Units) -> dict[str, Any]:
+    return {"phrases": len(units.phrases), "units": units.size}
 
 
 def _grown(tree: Grown) -> dict[str, Any]:
@@ -154,18 +229,20 @@ def _grown(tree: Grown) -> dict[str, Any]:
     return {"passes": tree.passes, "splits": splits, "leaves": leaves}
 
 
-def _options(given: dict[str, Any]) -> tuple[CorpusOptions, TreeOptions]:
+def _options(given: dict[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeOptions]:
     """Check the names, and take the values as the command line does."""
-    for_corpus = [field.name for field in fields(CorpusOptions)]
-    for_tree = [field.name for field in fields(TreeOptions)]
+    kinds: tuple[type[Any], ...] = (CorpusOptions, PhraseOptions, TreeOptions)
+    known = {field.name: kind for kind in kinds for field in fields(kind)}
     for name in given:
-        if name not in for_corpus and name not in for_tree:
-            close = get_close_matches(name, for_corpus + for_tree, n=1) or for_corpus + for_tree
+        if name not in known:
+            close = get_close_matches(name, known, n=1) or list(known)
             raise UsageError(f"unknown option {name!r}; do you mean {', '.join(close)}?")
     values = {name: _value(name, value) for name, value in given.items()}
-    corpus = CorpusOptions(**{name: values[name] for name in values if name in for_corpus})
-    shape = TreeOptions(**{name: values[name] for name in values if name in for_tree})
-    return corpus, shape if shape.method == "strod" else paper_options(shape)
+    corpus, phrases, shape = (
+        kind(**{name: value for name, value in values.items() if known[name] is kind})
+        for kind in kinds
+    )
+    return corpus, phrases, shape if shape.method == "strod" else paper_options(shape)
 
 
 def _value(name: str, value: Any) -> Any:

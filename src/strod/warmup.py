@@ -11,11 +11,18 @@ import numpy as np
 from numba.core import event
 
 from strod.corpus.build import build_corpus
+from strod.corpus.reader import Corpus
 from strod.moments.counts import Counts
 from strod.options import CorpusOptions
+from strod.phrasebook import PhraseBook
+from strod.phrases.options import PhraseOptions
+from strod.phrases.segmentation import Segmenter
+from strod.phrases.topical import Batch, topical_counts
 from strod.progress import Silent
 from strod.text.sources import resolve
 from strod.tree.inference import FineTopics
+from strod.tree.matrix import MatrixShard
+from strod.work import Serial
 
 if TYPE_CHECKING:
     from strod.progress import Progress
@@ -58,10 +65,25 @@ def compile_kernels(progress: Progress) -> float:
         return 0.0
     watch = _Stopwatch(progress)
     with event.install_listener("numba:compile", watch), TemporaryDirectory() as folder:
-        build_corpus(Path(folder), resolve([_TEXTS]), CorpusOptions(workers=1), Silent())
+        built = build_corpus(Path(folder), resolve([_TEXTS]), CorpusOptions(workers=1), Silent())
         _infer_once()
+        _mine_once(Corpus(Path(folder), {"corpus": built.about}))
     _done = True
     return watch.seconds
+
+
+def _mine_once(corpus: Corpus) -> None:
+    """Phrases of a tiny corpus, for a tree of one topic with one child."""
+    options, root = CorpusOptions(workers=1), Path()
+    wanted = PhraseOptions(phrase_min_count=2)
+    book = PhraseBook.collected(root, corpus, options, wanted, Serial(), Silent())
+    segmenter = Segmenter(book.units.alphabet, book.units.phrases)
+    shard = next(corpus.shards())
+    counts = segmenter.counts(shard, book.units.unit_of, book.units.size)
+    batch = Batch(["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"])
+    likely = np.ones((book.units.size, 2), dtype=np.float32)
+    rows = MatrixShard(0, shard.size, counts)
+    topical_counts(batch, likely, [rows], lambda _, n: {"o": np.ones(n), "a": np.ones(n)}, Serial())
 
 
 def _infer_once() -> None:

@@ -71,9 +71,11 @@ def check_tree_built(bench: Bench, outcome: Outcome, **settings: object) -> Work
 def test_build_and_show(bench: Bench, source: Path) -> None:
     outcome = bench.build(source, "--children", 3, "--height", 2, "--seed", 1)
     workspace = check_tree_built(bench, outcome, children=3, height=2, seed=1)
-    assert workspace.manifest["version"] == 2
+    assert workspace.manifest["version"] == 3
     assert workspace.manifest["tree"]["topics"] == len(workspace.tree) == 13
-    assert f"12 topics; strod show {bench.workspace} prints them" in outcome.out
+    found = workspace.manifest["phrases"]["phrases"]
+    said = f"12 topics, {found:,} phrases; strod show {bench.workspace} prints them"
+    assert said in " ".join(outcome.out.split())
     lines = printed(bench.workspace)
     assert [path for path, _ in lines] == sorted(workspace.tree)
     for path, words in lines:
@@ -181,8 +183,9 @@ def test_json(tree_workspace: Path) -> None:
     by_id = {topic["id"]: topic for topic in topics}
     for topic in topics:
         assert list(topic) == KEYS
-        assert topic["phrases"] == []
-        assert topic["label"] is None
+        assert 0 < len(topic["phrases"]) <= 20
+        assert all(isinstance(text, str) and score > 0 for text, score in topic["phrases"])
+        assert (topic["label"] is None) == (topic["path"] == "o")
         assert re.fullmatch(r"[0-9a-f]{64}", topic["sha256"])
         assert len(topic["words"]) <= 20
         assert all(isinstance(word, str) and 0 < chance <= 1 for word, chance in topic["words"])

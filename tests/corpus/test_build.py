@@ -433,6 +433,7 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
     assert sorted(path.name for path in workspace.path.iterdir()) == [
         "corpus",
         "manifest.json",
+        "phrases",
         "report.json",
         "tree",
     ]

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strod.corpus import segment, spill
-from strod.corpus.segment import _plans, count_matrix
+from strod.corpus.counting import count_matrix
+from strod.corpus.segment import _plans
 from strod.corpus.spill import ROW, SpillReader, SpillWriter
 
 

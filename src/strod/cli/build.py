@@ -74,6 +74,10 @@ def build(
     lookahead: str = shape.LOOKAHEAD,
     polish: int = shape.POLISH,
     topical: str = shape.TOPICAL,
+    phrases: bool = shape.PHRASES,
+    phrase_min_count: str = shape.PHRASE_MIN_COUNT,
+    phrase_threshold: float = shape.PHRASE_THRESHOLD,
+    phrase_length: int = shape.PHRASE_LENGTH,
     engine: str = shape.ENGINE,
     workers: int = typer.Option(
         None, help="Threads; the result does not depend on it.  [default: all cores]"
@@ -100,6 +104,8 @@ def build(
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
         "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
         "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
+        "phrases": phrases, "phrase_threshold": phrase_threshold, "phrase_length": phrase_length,
+        "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
     }  # fmt: skip
     if engine != "local":
         raise UsageError(f"--engine {engine}: there is only local")
@@ -196,10 +202,14 @@ def describe_build(workspace: Workspace, console: Console) -> None:
 
 
 def _describe_tree(workspace: Workspace, console: Console) -> None:
-    """How many topics, and why some have no children."""
+    """How many topics and phrases, and why some have no children."""
     tree = workspace.tree
     leaves = [topic for topic in tree.values() if topic.reason not in ("", "height")]
-    console.print(f"{number(len(tree) - 1)} topics; strod show {workspace.path} prints them")
+    found = workspace.manifest["phrases"]["phrases"]
+    console.print(
+        f"{number(len(tree) - 1)} topics, {number(found)} phrases; strod show {workspace.path} "
+        "prints them"
+    )
     reasons = sorted({topic.reason for topic in leaves})
     for reason in reasons:
         names = [topic.path for topic in leaves if topic.reason == reason]

@@ -28,6 +28,12 @@ POLISH = typer.Option(5, help="Sweeps of inference after the tensor step.")
 TOPICAL = typer.Option(
     "document", help="Topic of a token by its document, or by its word alone (paper)."
 )
+PHRASES = typer.Option(True, help="Mine phrases, or rank single words only.")
+PHRASE_MIN_COUNT = typer.Option(
+    "auto", metavar="N|auto", help="How often a phrase has to stand in the corpus."
+)
+PHRASE_THRESHOLD = typer.Option(3.0, help="Least significance of a phrase.")
+PHRASE_LENGTH = typer.Option(10, help="Most words of a phrase.")
 ENGINE = typer.Option("local", help="Where the work is done: local.")
 
 

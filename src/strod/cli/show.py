@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_dictionary", "print_tree", "show"]
 
-WORDS = 8  # shown of a topic where the screen has no width
+SHOWN = 8  # phrases of a topic where the screen has no width
+MANY = 30  # words to choose from
 JSON_WORDS = 20
 LEAF = {"height": "", "": ""}  # reasons that go without saying
 
@@ -31,8 +32,10 @@ def show(
         None, metavar="[TOPIC]", help="Path (o/1/2) or id: only this branch."
     ),
     depth: int = typer.Option(None, min=0, help="Levels to show.  [default: all]"),
-    phrases: int = typer.Option(None, min=0, help="Phrases of a topic (none yet)."),
-    words: int = typer.Option(None, min=0, help="Words of a topic; 0 means all."),
+    phrases: int = typer.Option(
+        None, min=0, help="Phrases of a topic; 0 means all.  [default: what fits the line]"
+    ),
+    words: int = typer.Option(None, min=0, help="Show so many single words instead; 0 means all."),
     as_json: bool = typer.Option(False, "--json", help="For programs."),
 ) -> None:
     """Show the tree of a workspace.
@@ -40,8 +43,9 @@ def show(
     \b
     Examples:
       strod show papers.strod
-      strod show papers.strod o/1 --words 30
-      strod show papers.strod --json | jq '.topics[1].words'
+      strod show papers.strod o/1 --phrases 20
+      strod show papers.strod --words 10
+      strod show papers.strod --json | jq '.topics[1].phrases'
     """  # noqa: D301
     from strod.workspace import Workspace  # noqa: PLC0415
 
@@ -50,7 +54,7 @@ def show(
         content = as_dictionary(opened, topic, depth, words, phrases)
         print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
-        print_tree(opened, output(), topic, depth, words)
+        print_tree(opened, output(), topic, depth, words, phrases)
 
 
 def as_dictionary(
@@ -108,8 +112,9 @@ def print_tree(
     start: str | None = None,
     depth: int | None = None,
     words: int | None = None,
+    phrases: int | None = None,
 ) -> None:
-    """The tree for people: a line a topic, as wide as the screen."""
+    """The tree for people: a line a topic, as wide as the screen unless a number is given."""
     corpus, tree = workspace.corpus, workspace.tree
     top = tree.find(start or "o")
     console.print(
@@ -120,7 +125,9 @@ def print_tree(
         why = "" if tree.root.reason in LEAF else f": {tree.root.reason}"
         console.print(f"the corpus is one topic{why}")
     for guide, topic in _lines(top, "", depth):
-        console.print(_line(guide, topic, console, words), soft_wrap=True)
+        chosen = words if words is not None else phrases
+        texts = _texts(topic, words, phrases)
+        console.print(_line(guide, topic, texts, console, chosen is None), soft_wrap=True)
 
 
 def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic]]:
@@ -134,7 +141,14 @@ def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic
     return lines
 
 
-def _line(guide: str, topic: Topic, console: Console, words: int | None) -> Text:
+def _texts(topic: Topic, words: int | None, phrases: int | None) -> list[str]:
+    """What is shown of a topic: its phrases, or single words if asked for or none are there."""
+    if words is None and topic.phrases:
+        return [text for text, _ in topic.phrases[: phrases or None]]
+    return [word for word, _ in topic.top(MANY if words is None else words)]
+
+
+def _line(guide: str, topic: Topic, texts: list[str], console: Console, fit: bool) -> Text:
     head = Text.assemble(
         (guide, "dim"), (topic.path, "bold" if topic.level < 2 else ""), " ",  # noqa: PLR2004
         (f"{100 * topic.weight:.1f}%", "cyan"), "  ",
@@ -142,9 +156,9 @@ def _line(guide: str, topic: Topic, console: Console, words: int | None) -> Text
     note = "" if topic.reason in LEAF or not topic.level else f"  ({topic.reason})"
     room = console.width - head.cell_len - len(note)
     chosen: list[str] = []
-    for word, _ in topic.top(words if words is not None else 30):
-        fits = cell_len(", ".join([*chosen, word])) <= room
-        if words is None and (not fits if console.is_terminal else len(chosen) == WORDS):
+    for text in texts:
+        fits = cell_len(", ".join([*chosen, text])) <= room
+        if fit and (not fits if console.is_terminal else len(chosen) == SHOWN):
             break
-        chosen.append(word)
+        chosen.append(text)
     return head + Text(", ".join(chosen)) + Text(note, style="dim")

@@ -63,11 +63,16 @@ class Shard:
     ----------
     first, size : int
         Number of its first document in the corpus, and how many there are.
+    segment : str
+        Name of the segment it is a part of.
+    begin : int
+        Number of its first document in the segment.
     """
 
     def __init__(self, segment: _Segment, index: int, base: int, width: int) -> None:
         self._segment = segment
         self._begin, self._end = segment.boundaries[index : index + 2]
+        self.segment, self.begin = segment.folder.name, self._begin
         self._width = width
         self.first = base + self._begin
         self.size = self._end - self._begin
@@ -81,7 +86,8 @@ class Shard:
         """Documents by vocabulary; the values stay on disk until they are used."""
         where, indptr = self._slice("indptr")
         arrays = self._segment.arrays
-        parts = (arrays["counts"][where], arrays["indices"][where], indptr)
+        # Of one kind with the indices, or scipy would copy them.
+        parts = (arrays["counts"][where], arrays["indices"][where], indptr.astype(np.int32))
         return csr_array(parts, shape=(self.size, self._width), copy=False)
 
     @property

@@ -14,13 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy.sparse import csr_array
 
 from strod.corpus import metadata
+from strod.corpus.counting import count_matrix
 from strod.corpus.spill import STREAMS
 from strod.corpus.words import string_array
 from strod.engine.local import ordered_map
-from strod.kernels import kernel
 from strod.store.publish import ArrayWriter
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from strod.corpus.lexicon import Lexicon
     from strod.corpus.spill import SpillReader
@@ -137,47 +137,6 @@ def _relabelled(
     of_token = np.repeat(epochs, rows["tokens"])
     pieces = [lexicon.number_of[epoch][tokens[of_token == epoch]] for epoch in np.unique(epochs)]
     return np.concatenate(pieces)
-
-
-@kernel
-def _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    """Fill the rows of a sparse matrix, columns in order of appearance.
-
-    `tally` is as wide as the matrix, and zero before and after.
-    """
-    place = n = 0
-    for d in range(sizes.size):
-        begin = n
-        for i in range(place, place + sizes[d]):
-            if tokens[i] >= 0:
-                column = column_of[tokens[i]]
-                if column >= 0:
-                    if tally[column] == 0:
-                        indices[n] = column
-                        n += 1
-                    tally[column] += 1
-        place += sizes[d]
-        for i in range(begin, n):
-            counts[i] = tally[indices[i]]
-            tally[indices[i]] = 0
-        indptr[d + 1] = n
-    return n
-
-
-def count_matrix(
-    tokens: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    column_of: NDArray[np.int32],
-    width: int,
-) -> csr_array:
-    """How often each word of the model stands in each document, columns in order."""
-    indices = np.empty(tokens.size, dtype=np.int32)
-    counts = np.empty(tokens.size, dtype=np.int32)
-    indptr = np.zeros(sizes.size + 1, dtype=np.int64)
-    tally = np.zeros(width, dtype=np.int32)
-    n = _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr)
-    matrix = csr_array((counts[:n], indices[:n], indptr), shape=(sizes.size, width))
-    return matrix.tocsc().tocsr()  # there and back sorts the columns, without comparing
 
 
 def _shard(

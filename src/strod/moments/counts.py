@@ -54,7 +54,11 @@ class Counts:
         values = self.tokens.astype(np.float64)
         for _ in range(exponent):
             values *= self.chance
-        parts = (values, self.indices, self.indptr)
+        return self.table(values)
+
+    def table(self, values: NDArray[np.float64]) -> csr_array:
+        """Documents by words, with other values; scipy copies what is not of one kind."""
+        parts = (values, self.indices, self.indptr.astype(np.int32))
         return csr_array(parts, shape=(self.size, self.width), copy=False)
 
     def weighted(self) -> csr_array:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "VERSION", "checksum", "file_digests", "read_manifest", "seal"]
 
 FORMAT = "strod workspace"
-VERSION = 2
+VERSION = 3
 NAME = "manifest.json"
 _CHUNK = 1 << 20
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from hashlib import sha256
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, Self
@@ -27,7 +26,16 @@ if TYPE_CHECKING:
 
     from strod.tree.grow import Grown
 
-__all__ = ["DiskBook", "are_sound", "node_sha256", "read_nodes", "read_split", "write_tree"]
+__all__ = [
+    "DiskBook",
+    "are_sound",
+    "load_array",
+    "node_sha256",
+    "read_nodes",
+    "read_split",
+    "write_topics",
+    "write_tree",
+]
 
 _ARRAYS = {"indptr": "<i8", "indices": "<u2", "values": "<f4"}
 ROUNDING = 1e-4  # how far a document's shares may be from a sum of 1
@@ -80,12 +88,13 @@ class DiskBook:
         """Shares of some documents, memory-mapped."""
         if owner not in self._shares:
             folder = self._root / owner
-            arrays = [_load(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
+            arrays = [load_array(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
             self._shares[owner] = Shares(*arrays)
         return rows(self._shares[owner], first, size)
 
 
-def _load(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
+def load_array(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
+    """An array as it was written, memory-mapped."""
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
@@ -124,24 +133,31 @@ def are_sound(shares: Shares, size: int, topics: int) -> bool:
 
 
 def node_sha256(node: Node) -> str:
-    """Checksum of a topic's own numbers: words, weight, alpha, documents, heads."""
+    """Checksum of a topic's own numbers: words, weight, alpha, documents, heads, phrases."""
     value = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes())
     value.update(np.array([node.weight, node.alpha], dtype="<f8").tobytes())
     value.update(np.array([node.documents, *node.heads], dtype="<i8").tobytes())
+    value.update(json.dumps([list(pair) for pair in node.phrases]).encode())
     return value.hexdigest()
 
 
 def write_tree(folder: Path, tree: Grown) -> None:
     """Write topics and decompositions below ``tree/``; the shares are there already."""
     (folder / "topics").mkdir(parents=True)
-    topics = []
     for node in tree.nodes.values():
         np.save(folder / "topics" / f"{node.id}.npy", node.words.astype("<f8"))
-        entry = {name: value for name, value in asdict(node).items() if name != "words"}
-        topics.append(entry | {"sha256": node_sha256(node)})
-    _write_sealed(folder / "topics.json", {"topics": topics})
+    write_topics(folder, tree)
     for owner, split in tree.splits.items():
         _write_split(folder / "splits" / owner, split)
+
+
+def write_topics(folder: Path, tree: Grown) -> None:
+    """Write what there is to know about topics, their words aside."""
+    topics = []
+    for node in tree.nodes.values():
+        entry = {name: value for name, value in vars(node).items() if name != "words"}
+        topics.append(entry | {"sha256": node_sha256(node)})
+    _write_sealed(folder / "topics.json", {"topics": topics})
 
 
 def _write_split(folder: Path, split: Split) -> None:
@@ -169,7 +185,7 @@ def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
     try:
         for entry in _read_sealed(path)["topics"]:
             checksum = entry.pop("sha256")
-            words = _load(folder / "topics" / f"{entry['id']}.npy", "<f8")
+            words = load_array(folder / "topics" / f"{entry['id']}.npy", "<f8")
             found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))
     except (KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
@@ -179,7 +195,7 @@ def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
 def read_split(folder: Path) -> Split:
     """A decomposition."""
     about = _read_sealed(folder / "split.json")
-    counts = _load(folder / "fine.npy", "<f4", 2)
+    counts = load_array(folder / "fine.npy", "<f4", 2)
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise DamagedError(f"{folder / 'fine.npy'}: holds what is no count; run strod check")
     try:

@@ -64,16 +64,13 @@ def _infer(
     k = words.shape[1]
     for d in range(indptr.size - 1):
         weight, count = theta[d], expected[d]
+        count[:] = 0.0
         begin, end = indptr[d], indptr[d + 1]
-        if begin == end:  # no evidence
-            count[:] = 0.0
-            continue
-        for step in range(rounds + 1):
+        for step in range(rounds + 1 if begin < end else 0):
             if step > 0:
                 for z in range(k):
                     weight[z] = exp_digamma(prior + weight[z] * count[z])
-            for z in range(k):
-                count[z] = 0.0
+            count[:] = 0.0
             for j in range(begin, end - 3, 4):
                 a, b = words[indices[j]], words[indices[j + 1]]
                 c, e = words[indices[j + 2]], words[indices[j + 3]]

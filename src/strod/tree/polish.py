@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from strod.tree.inference import FineTopics, Inferred, sparse_shares
 
@@ -73,8 +72,7 @@ def polish(
 
 def _evidence(block: Counts, found: Inferred) -> Array:
     """Σ_d h_d·(c_dx / Σθφ)·θ_dz, V×m; times φ it is the expected count of a word."""
-    parts = (found.ratio, block.indices, block.indptr)
-    ratios = csr_array(parts, shape=(block.size, block.width), copy=False)
+    ratios = block.table(found.ratio)
     result: Array = ratios.T @ (found.theta * block.say[:, None])
     return result
 

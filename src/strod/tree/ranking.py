@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.tree.topic import Node
-    from strod.tree.walk import Documents
+    from strod.tree.walk import Rows
     from strod.work import Engine
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["affinity", "head_words", "ranked", "scores"]
+__all__ = ["affinity", "head_words", "meetings", "ranked", "scores"]
 
 HEADS = 20  # words of a topic whose order heeds how well they go together
 TOGETHER = 8.0  # what affinity is worth: e^(8·0.1) is a factor of 2.2
@@ -69,7 +69,7 @@ def affinity(pairs: Array, documents: int) -> Array:
 
 
 def head_words(
-    shards: Sequence[Documents], nodes: Mapping[str, Node], kept: Array, engine: Engine
+    shards: Sequence[Rows], nodes: Mapping[str, Node], kept: Array, engine: Engine
 ) -> None:
     """Choose the words that head each topic: they say much about it and go together.
 
@@ -88,7 +88,7 @@ def head_words(
         weights[name] = np.maximum(score[best[name]], 0)
     if not best:
         return
-    met = _meetings(shards, list(best.values()), len(root), engine)
+    met = meetings(shards, list(best.values()), len(root), engine)
     documents = sum(shard.size for shard in shards)
     for (name, words), pairs in zip(best.items(), met, strict=True):
         score = weights[name]
@@ -99,8 +99,8 @@ def head_words(
         ].tolist()
 
 
-def _meetings(
-    shards: Sequence[Documents], lists: list[Numbers], width: int, engine: Engine
+def meetings(
+    shards: Sequence[Rows], lists: list[Numbers], width: int, engine: Engine
 ) -> list[Array]:
     """For every list of words the number of documents in which two of them stand."""
     chosen = np.unique(np.concatenate(lists))
@@ -109,7 +109,7 @@ def _meetings(
     columns = [column[words] for words in lists]
     total = [np.zeros((len(words), len(words))) for words in lists]
 
-    def visit(shard: Documents) -> list[Array]:
+    def visit(shard: Rows) -> list[Array]:
         counts = shard.counts
         place = column[counts.indices]
         ends = np.concatenate([[0], np.cumsum(place >= 0)])[counts.indptr]

@@ -20,7 +20,9 @@ __all__ = ["ENOUGH", "draws", "root_counts", "thinning"]
 ENOUGH = 4_000_000  # counts (word in document) that a node is learnt from by default
 
 
-def thinning(occurrences: NDArray[np.int64], threshold: float) -> NDArray[np.float32]:
+def thinning(
+    occurrences: NDArray[np.int64] | NDArray[np.float64], threshold: float
+) -> NDArray[np.float32]:
     """Share of a word's tokens that is kept: min(1, √(s / f_x)).
 
     f_x is the word's relative frequency. The words of the thinned text follow φ·kept, so φ
@@ -41,7 +43,7 @@ def root_counts(counts: csr_array, kept: NDArray[np.float32], clip: int) -> Coun
     tokens = counts.data.astype(np.float32)
     if clip:
         np.minimum(tokens, clip, out=tokens)
-    indices = np.asarray(counts.indices)
+    indices = np.asarray(counts.indices, dtype=np.int32)
     indptr = np.asarray(counts.indptr, dtype=np.int64)
     return Counts(indptr, indices, tokens, kept[indices], counts.shape[1])
 

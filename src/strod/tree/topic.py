@@ -47,6 +47,10 @@ class Node:
         Why it is a leaf; empty if it is not.
     heads : list of int
         The words that stand for it, the best first.
+    phrases : list of (str, float)
+        The phrases that stand for it and their scores, the best first.
+    label : str
+        Its name.
     """
 
     id: str
@@ -62,6 +66,8 @@ class Node:
     children: list[str] = field(default_factory=list)
     reason: str = ""
     heads: list[int] = field(default_factory=list)
+    phrases: list[tuple[str, float]] = field(default_factory=list)
+    label: str = ""
 
 
 def child_id(parent: str, fine: list[int], split: str) -> str:

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Documents", "Walk", "blocks"]
+__all__ = ["Documents", "Rows", "Walk", "blocks"]
 
 UNLIKELY = 0.01  # chance below which a token does not belong to a topic
 SILENT = 0.1  # tokens below which a document says nothing about a topic
 BLOCK = 1 << 18  # counts that are worth a task of their own
 
 
-class Documents(Protocol):
-    """Consecutive documents: what growing needs to know of a shard."""
+class Rows(Protocol):
+    """Consecutive documents as rows of counts."""
 
     @property
     def first(self) -> int:
@@ -45,6 +45,10 @@ class Documents(Protocol):
     @property
     def counts(self) -> csr_array:
         """Documents by words."""
+
+
+class Documents(Rows, Protocol):
+    """Consecutive documents: what growing needs to know of a shard."""
 
     @property
     def ids(self) -> list[str]:

@@ -1,0 +1,135 @@
+"""The phrases of a workspace: collected once, read again whenever topics change."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.phrases.collect import collect
+from strod.phrases.describe import describe, spelled
+from strod.phrases.names import name_children
+from strod.phrases.segmentation import Segmenter
+from strod.phrases.units import Lexicon
+from strod.store.phrases import read_units, unit_shards, write_counts, write_units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from strod.corpus.reader import Corpus
+    from strod.options import CorpusOptions
+    from strod.phrases.options import PhraseOptions
+    from strod.phrases.topical import Shares
+    from strod.phrases.units import Units
+    from strod.progress import Progress
+    from strod.store.phrases import UnitShard
+    from strod.tree.topic import Node
+    from strod.work import Engine
+
+__all__ = ["PhraseBook"]
+
+
+class PhraseBook:
+    """Words and phrases of a corpus, and documents by them.
+
+    Parameters
+    ----------
+    root : Path
+        The workspace.
+    corpus : Corpus
+        Its corpus.
+    language : str
+        Decides what a plural is.
+    stemmed : bool
+        Whether words are stems.
+    units : Units, optional
+        If they are known already.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        corpus: Corpus,
+        language: str,
+        *,
+        stemmed: bool,
+        units: Units | None = None,
+    ) -> None:
+        self._folder = root / "phrases"
+        self._corpus, self._stemmed = corpus, stemmed
+        self._shards = list(corpus.shards())
+        self.lexicon = _lexicon(corpus, language)
+        if units is not None:
+            self.units = units
+
+    @classmethod
+    def collected(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
+        cls,
+        root: Path,
+        corpus: Corpus,
+        chosen: CorpusOptions,
+        wanted: PhraseOptions,
+        engine: Engine,
+        progress: Progress,
+    ) -> PhraseBook:
+        """Mine the phrases of a corpus."""
+        lexicon = _lexicon(corpus, chosen.language)
+        units = collect(list(corpus.shards()), lexicon, wanted, engine, progress)
+        return cls(root, corpus, chosen.language, stemmed=chosen.stem, units=units)
+
+    @cached_property
+    def units(self) -> Units:
+        """Words and phrases."""
+        return read_units(self._folder, self.lexicon)
+
+    def write(self, engine: Engine, progress: Progress) -> None:
+        """Write the units and cut the documents into them: one pass."""
+        write_units(self._folder, self.units)
+        segmenter = Segmenter(self.units.alphabet, self.units.phrases)
+        columns, width = self.units.unit_of, self.units.size
+        progress.stage("cutting into phrases", len(self._shards), "shards")
+        for name in dict.fromkeys(shard.segment for shard in self._shards):
+            own = [shard for shard in self._shards if shard.segment == name]
+            parts = engine.map(lambda shard: segmenter.counts(shard, columns, width), own)
+            write_counts(self._folder / name, parts)
+            progress.advance(len(own))
+
+    @cached_property
+    def shards(self) -> list[UnitShard]:
+        """Documents by units."""
+        return unit_shards(self._folder, self._shards, self.units.size)
+
+    def describe(
+        self,
+        nodes: dict[str, Node],
+        parents: Sequence[str],
+        shares: Shares,
+        engine: Engine,
+        progress: Progress,
+    ) -> None:
+        """Give phrases and names to the children of `parents`, and phrases to the root."""
+        lists = describe(
+            nodes, parents, self.units, self.lexicon, self.shards, shares, engine, progress
+        )
+        wanted = sorted({unit for found in lists.values() for unit, _ in found})
+        surfaces: list[str] = self._corpus.lexicon["surface"].to_pylist()
+        texts = spelled(
+            wanted, self.units, self.lexicon.words, surfaces, self.shards, self._shards,
+            stemmed=self._stemmed,
+        )  # fmt: skip
+        for name, found in lists.items():
+            nodes[name].phrases = [(texts[unit], score) for unit, score in found]
+        name_children(nodes, parents)
+
+
+def _lexicon(corpus: Corpus, language: str) -> Lexicon:
+    table = corpus.lexicon
+    return Lexicon(
+        table["word"].to_pylist(),
+        table["occurrences"].to_numpy(),
+        np.asarray(table["stop"].to_numpy(zero_copy_only=False)),
+        table["column"].to_numpy(),
+        language,
+    )

@@ -1,0 +1,41 @@
+"""From tokens to the words and phrases that lists are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.phrases.mine import mine
+from strod.phrases.quality import phrases
+from strod.phrases.stream import Alphabet
+from strod.phrases.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strod.phrases.options import PhraseOptions
+    from strod.phrases.stream import TokenShard
+    from strod.phrases.units import Lexicon
+    from strod.progress import Progress
+    from strod.work import Engine
+
+__all__ = ["collect"]
+
+
+def collect(
+    shards: Sequence[TokenShard],
+    lexicon: Lexicon,
+    options: PhraseOptions,
+    engine: Engine,
+    progress: Progress,
+) -> Units:
+    """Mine phrases, keep the good ones, and put the forms of a thing together."""
+    least = options.least(int(lexicon.occurrences.sum()))
+    alphabet = Alphabet.of(lexicon.occurrences, lexicon.stop, least)
+    found = []
+    if options.phrases:
+        levels = mine(shards, alphabet, least, options.phrase_length, engine, progress)
+        occurrences = lexicon.occurrences[alphabet.words]
+        found = phrases(levels, np.asarray(occurrences), options.phrase_threshold)
+    return Units.of(alphabet, found, lexicon)

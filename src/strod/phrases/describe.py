@@ -1,0 +1,177 @@
+"""Ranked phrases for topics: counts, scores, lists, and how they are written."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from strod.phrases.ranking import Candidates, candidates, drawn, popular
+from strod.phrases.surface import Speller
+from strod.phrases.topical import batches, evidence, topical_counts
+from strod.tree.ranking import meetings
+from strod.tree.topic import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.phrases.topical import Shares
+    from strod.phrases.units import Lexicon, Units
+    from strod.progress import Progress
+    from strod.tree.topic import Node
+    from strod.tree.walk import Rows
+    from strod.work import Engine
+
+    Lists = dict[str, list[tuple[int, float]]]
+
+__all__ = ["TextShard", "describe", "spelled"]
+
+LONGEST = 5  # content words of what is listed
+SHARDS = 8  # that spellings are looked up in
+PLACES = 5  # documents of a shard
+
+
+class TextShard(Protocol):
+    """Consecutive documents with their texts."""
+
+    def texts(self, documents: list[int]) -> list[str]:
+        """Texts of documents numbered from 0 in this shard."""
+
+
+def describe(
+    nodes: Mapping[str, Node],
+    parents: Sequence[str],
+    units: Units,
+    lexicon: Lexicon,
+    shards: Sequence[Rows],
+    shares: Shares,
+    engine: Engine,
+    progress: Progress,
+) -> Lists:
+    """Lists of units for the children of `parents`, and of the root if it is among them.
+
+    Parameters
+    ----------
+    nodes : mapping of Node
+        The tree.
+    parents : sequence of str
+        Topics whose children are described, parents before children.
+    units : Units
+        Words and phrases.
+    lexicon : Lexicon
+        The words of the corpus.
+    shards : sequence of Rows
+        Documents by units.
+    shares : callable
+        Shares of the topics, by id, of documents from a number on.
+    engine : Engine
+        Maps over shards.
+    progress : Progress
+        Is told how far the work is.
+    """
+    progress.stage("ranking phrases", 0, "")
+    columns = _columns(units, lexicon, len(nodes[ROOT].words))
+    lengths = _lengths(units)
+    found: dict[str, Candidates] = {}
+    for batch in batches(nodes, parents):
+        likely = evidence(batch, nodes, columns)
+        counts = topical_counts(batch, likely, shards, shares, engine)
+        place = {name: counts[:, number] for number, name in enumerate(batch.names)}
+        if ROOT in batch.wanted:
+            found[ROOT] = popular(place[ROOT], lengths)
+        for parent in batch.wanted:
+            for child in nodes[parent].children:
+                above = place[parent], place[ROOT]
+                found[child] = candidates(place[child], *above, lengths, nodes[child].level)
+    met = meetings(shards, [one.units for one in found.values()], units.size, engine)
+    documents = sum(shard.size for shard in shards)
+    return {
+        name: drawn(one, pairs, documents, [_singulars(units, unit) for unit in one.units])
+        for (name, one), pairs in zip(found.items(), met, strict=True)
+    }
+
+
+def _columns(units: Units, lexicon: Lexicon, width: int) -> csr_array:
+    """Units by words of the model, 1 where a word is part of a unit."""
+    rows = np.repeat(np.arange(units.size), [len(words) for words in units.words])
+    words = np.array([word for unit in units.words for word in unit], dtype=np.int64)
+    columns = lexicon.column[units.alphabet.words[words]] if len(words) else words
+    known = columns >= 0
+    parts = (np.ones(known.sum()), (rows[known], columns[known]))
+    return csr_array(parts, shape=(units.size, width))
+
+
+def _lengths(units: Units) -> NDArray[np.int64]:
+    """Content words of each unit; 0 for those that nobody wants to read in a list.
+
+    They have a word twice, or are long: copies of a text and signatures more often than names.
+    """
+    result = np.array([len(words) for words in units.words], dtype=np.int64)
+    for unit in np.flatnonzero(result > 1).tolist():
+        if len(set(_singulars(units, unit))) < result[unit] or result[unit] > LONGEST:
+            result[unit] = 0
+    return result
+
+
+def _singulars(units: Units, unit: int) -> list[int]:
+    return [int(units.base[word]) for word in units.words[unit]]
+
+
+def spelled(
+    wanted: Sequence[int],
+    units: Units,
+    words: Sequence[str],
+    surfaces: Sequence[str],
+    shards: Sequence[Rows],
+    texts: Sequence[TextShard],
+    *,
+    stemmed: bool = False,
+) -> dict[int, str]:
+    """How authors write the units `wanted`, from some of the texts they stand in.
+
+    Parameters
+    ----------
+    wanted : sequence of int
+        Units.
+    units : Units
+        Words and phrases.
+    words, surfaces : sequence of str
+        The lexicon: words as they are folded, and as each is written most often.
+    shards : sequence of Rows
+        Documents by units.
+    texts : sequence of TextShard
+        The same documents.
+    stemmed : bool
+        Whether words are stems.
+    """
+    tokens = {unit: units.tokens(unit) for unit in wanted}
+    spellers = {
+        unit: Speller([words[token] for token in found], stemmed=stemmed)
+        for unit, found in tokens.items()
+    }
+    for number in sorted(
+        {len(shards) * part // SHARDS for part in range(SHARDS)} if shards else ()
+    ):
+        places = _places(shards[number].counts, wanted)
+        documents = sorted({document for found in places.values() for document in found})
+        read = dict(zip(documents, texts[number].texts(documents), strict=True))
+        for unit, found in places.items():
+            for document in found:
+                spellers[unit].read(read[document])
+    return {
+        unit: spellers[unit].written([surfaces[token] for token in tokens[unit]]) for unit in wanted
+    }
+
+
+def _places(counts: csr_array, wanted: Sequence[int]) -> dict[int, list[int]]:
+    """Some documents of a shard that hold each unit."""
+    chosen = counts[:, list(wanted)].tocsc()
+    ends = pairwise(chosen.indptr.tolist())
+    return {
+        unit: chosen.indices[begin:end][:PLACES].tolist()
+        for unit, (begin, end) in zip(wanted, ends, strict=True)
+    }

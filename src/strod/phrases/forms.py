@@ -1,0 +1,86 @@
+"""Singular and plural, with accents and without: forms that are one thing to a reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unicodedata import combining, normalize
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["base_forms", "singulars"]
+
+# Ends in s, yet is no plural, or not of the word that is left.
+_NOT_PLURAL = frozenset(
+    [
+        "always",
+        "bias",
+        "chaos",
+        "corps",
+        "lens",
+        "mars",
+        "means",
+        "news",
+        "perhaps",
+        "series",
+        "species",
+        "thus",
+        "towards",
+    ]
+)
+_SHORTEST = 4
+_PLURAL_IN_S = frozenset({"en", "es", "fr", "pt", "nl"})
+
+
+def singulars(word: str) -> Iterator[str]:
+    """What a word may be the plural of, the likeliest first."""
+    if len(word) < _SHORTEST or word in _NOT_PLURAL or not word.endswith("s"):
+        return
+    for ending, others in (
+        ("ices", ("ix", "ex", "ice")),
+        ("ies", ("y", "ie")),
+        ("sses", ("ss",)),
+        ("shes", ("sh",)),
+        ("ches", ("ch", "che")),
+        ("xes", ("x", "xe")),
+        ("zzes", ("zz",)),
+        ("yses", ("ysis",)),
+        ("ses", ("se", "sis", "s")),
+        ("oes", ("o", "oe")),
+        ("ves", ("ve", "f", "fe")),
+        ("ics", ()),  # dynamics, statistics
+        ("ss", ()),
+        ("us", ()),
+        ("is", ()),
+        ("s", ("",)),
+    ):
+        if word.endswith(ending):
+            yield from (word[: -len(ending)] + other for other in others)
+            return
+
+
+def base_forms(words: Sequence[str], language: str) -> NDArray[np.int64]:
+    """For each word its plain singular, if that is among the words, else itself; as numbers."""
+    number = {word: place for place, word in enumerate(words)}
+    plain = [number.get(_plain(word), place) for place, word in enumerate(words)]
+    base: NDArray[np.int64] = np.array(plain, dtype=np.int64)
+    if language not in _PLURAL_IN_S:
+        return base
+    for place, word in enumerate(words):
+        for single in singulars(word):
+            if single in number:
+                base[place] = number[single]
+                break
+    singular: NDArray[np.int64] = base[base]  # the singular of a singular
+    return singular
+
+
+def _plain(word: str) -> str:
+    """Without accents, which not everybody types."""
+    if word.isascii():
+        return word
+    return "".join(mark for mark in normalize("NFD", word) if not combining(mark))

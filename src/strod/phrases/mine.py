@@ -1,0 +1,192 @@
+"""Frequent chains of content words, counted exactly.
+
+A chain of n words is frequent only if its first and its last n - 1 words are, so level n is
+counted from the numbers that level n - 1 gave to neighbours. A sketch of fixed size finds
+out what may be frequent before anything is counted exactly: memory depends on what is
+frequent, not on what occurs. Pairs and triples take two passes over the tokens each; a last
+pass gathers the few stretches that hold longer chains, which then grow in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.phrases.stream import GAP_BITS, MOST_WORDS, WORD_BITS
+from strod.phrases.table import Sketch, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.phrases.stream import Alphabet, TokenShard
+    from strod.progress import Progress
+    from strod.work import Engine
+
+    Keys = NDArray[np.int64]
+
+__all__ = ["PASSES", "Level", "mine"]
+
+PASSES = 5
+HALF = 32  # bits of a number in the key of two
+LOW = (1 << HALF) - 1
+
+
+@dataclass(frozen=True)
+class Level:
+    """Frequent chains of one length.
+
+    Attributes
+    ----------
+    size : int
+        Content words of a chain.
+    keys : ndarray of int64
+        Sorted. A link if there are two words; else the numbers of the first and of the last
+        size - 1 words among the chains of the level before.
+    counts : ndarray of int64
+        How often each occurs.
+    """
+
+    size: int
+    keys: Keys
+    counts: NDArray[np.int64]
+
+    @property
+    def left(self) -> Keys:
+        """What the chain begins with: all its words but the last."""
+        return self.keys >> (WORD_BITS + GAP_BITS if self.size == 2 else HALF)  # noqa: PLR2004
+
+    @property
+    def right(self) -> Keys:
+        """What the chain ends with: all its words but the first."""
+        if self.size == 2:  # noqa: PLR2004 - a link
+            return (self.keys >> GAP_BITS) & (MOST_WORDS - 1)
+        return self.keys & LOW
+
+
+def mine(
+    shards: Sequence[TokenShard],
+    alphabet: Alphabet,
+    least: int,
+    longest: int,
+    engine: Engine,
+    progress: Progress,
+) -> list[Level]:
+    """All chains of two words and more that occur at least `least` times.
+
+    Parameters
+    ----------
+    shards : sequence of TokenShard
+        The documents.
+    alphabet : Alphabet
+        Which words can be part of phrases.
+    least : int
+        Smallest count that is frequent.
+    longest : int
+        Most content words of a chain.
+    engine : Engine
+        Maps over shards.
+    progress : Progress
+        Is told how far the work is.
+    """
+    progress.stage("mining phrases", PASSES * len(shards), "shards")
+    tables: list[Table] = []
+
+    def keys_of(shard: TokenShard) -> Keys:
+        keys = alphabet.links(shard).keys
+        for table in tables:
+            keys = _neighbours(table.find(keys))
+        return keys
+
+    levels: list[Level] = []
+    for size in range(2, min(longest, 3) + 1):
+        level = Level(size, *_frequent(shards, keys_of, least, engine, progress))
+        if not len(level.keys):
+            return levels
+        levels.append(level)
+        tables.append(Table(level.keys))
+    if longest > 3:  # noqa: PLR2004 - further levels in memory
+        stretches = _advanced(engine, keys_of, shards, progress)
+        levels += _longer(np.concatenate(stretches), least, longest)
+    return levels
+
+
+def _neighbours(numbers: NDArray[np.int32]) -> Keys:
+    """Keys of chains one word longer, from the numbers of overlapping chains."""
+    here, there = numbers[:-1].astype(np.int64), numbers[1:].astype(np.int64)
+    keys = np.full(len(numbers), -1, dtype=np.int64)
+    keys[:-1] = np.where((here >= 0) & (there >= 0), (here << HALF) | there, -1)
+    return keys
+
+
+def _frequent(
+    shards: Sequence[TokenShard],
+    keys_of: Callable[[TokenShard], Keys],
+    least: int,
+    engine: Engine,
+    progress: Progress,
+) -> tuple[Keys, NDArray[np.int64]]:
+    """Keys that occur at least `least` times, and how often; two passes."""
+    sketch = Sketch(sum(len(shard.tokens) for shard in shards))
+    for keys in engine.map(keys_of, shards):
+        sketch.add(keys)
+        progress.advance(1)
+
+    def count(shard: TokenShard) -> tuple[Keys, NDArray[np.int64]]:
+        return np.unique(sketch.likely(keys_of(shard), least), return_counts=True)
+
+    parts = []
+    for part in engine.map(count, shards):
+        parts.append(part)
+        progress.advance(1)
+    return _merged(parts, least)
+
+
+def _merged(
+    parts: list[tuple[Keys, NDArray[np.int64]]], least: int
+) -> tuple[Keys, NDArray[np.int64]]:
+    keys = np.concatenate([part[0] for part in parts])
+    order = np.argsort(keys, kind="stable")
+    counts = np.concatenate([part[1] for part in parts])[order]
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    totals = np.add.reduceat(counts, starts) if len(starts) else counts
+    frequent = totals >= least
+    return keys[starts][frequent], totals[frequent]
+
+
+def _advanced(
+    engine: Engine,
+    keys_of: Callable[[TokenShard], Keys],
+    shards: Sequence[TokenShard],
+    progress: Progress,
+) -> list[Keys]:
+    """Stretches of the documents that may hold chains of four words, one pass."""
+    found = []
+    for part in engine.map(lambda shard: _stretches(keys_of(shard)), shards):
+        found.append(part)
+        progress.advance(1)
+    return found
+
+
+def _stretches(keys: Keys) -> Keys:
+    """The keys that there are, with one -1 where others were."""
+    there = keys >= 0
+    kept: Keys = keys[there | np.concatenate([[True], there[:-1]])]
+    return kept
+
+
+def _longer(keys: Keys, least: int, longest: int) -> list[Level]:
+    """Levels from four words on."""
+    levels: list[Level] = []
+    for size in range(4, longest + 1):
+        found, counts = np.unique(keys[keys >= 0], return_counts=True)
+        frequent = counts >= least
+        if not frequent.any():
+            break
+        levels.append(Level(size, found[frequent], counts[frequent].astype(np.int64)))
+        keys = _stretches(_neighbours(Table(levels[-1].keys).find(keys)))
+    return levels

@@ -1,0 +1,37 @@
+"""Short names for topics, made from their best phrases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from strod.tree.topic import Node
+
+__all__ = ["name_children"]
+
+LETTERS = 40  # of a name
+PARTS = 2
+
+
+def name_children(nodes: Mapping[str, Node], parents: Iterable[str]) -> None:
+    """Name the children of `parents`: two phrases, more if siblings have the same."""
+    for parent in parents:
+        taken: set[str] = set()
+        for child in nodes[parent].children:
+            texts = [text for text, _ in nodes[child].phrases]
+            label = _name(texts, taken)
+            nodes[child].label = label
+            taken.add(label)
+
+
+def _name(texts: list[str], taken: set[str]) -> str:
+    for parts in range(PARTS, len(texts) + 1):
+        chosen = texts[:1]
+        for text in texts[1:parts]:
+            if len(", ".join([*chosen, text])) <= LETTERS:
+                chosen.append(text)
+        if (name := ", ".join(chosen)) not in taken:
+            return name
+    return texts[0] if texts else ""

@@ -1,0 +1,103 @@
+"""Numbers for keys: an open hash table, and a sketch that bounds how often keys occur."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strod.kernels import helper, kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Sketch", "Table", "lookup"]
+
+
+@helper
+def _mixed(key: int) -> int:
+    """Spread the bits of a key (the finaliser of splitmix64, shortened)."""
+    value = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((value ^ (value >> np.uint64(29))) >> np.uint64(1))  # type: ignore[return-value]
+
+
+@helper
+def lookup(slots: Any, places: Any, key: int) -> int:
+    """Number of a key, -1 if there is none."""
+    mask = slots.size - 1
+    at = _mixed(key) & mask
+    while slots[at] != -1:
+        if slots[at] == key:
+            return int(places[at])
+        at = (at + 1) & mask
+    return -1
+
+
+@kernel
+def _fill(keys: Any, slots: Any, places: Any) -> None:
+    mask = slots.size - 1
+    for n in range(keys.size):
+        at = _mixed(keys[n]) & mask
+        while slots[at] != -1:
+            at = (at + 1) & mask
+        slots[at] = keys[n]
+        places[at] = n
+
+
+@kernel
+def _find(slots: Any, places: Any, keys: Any, out: Any) -> None:
+    for n in range(keys.size):
+        out[n] = lookup(slots, places, keys[n]) if keys[n] >= 0 else -1
+
+
+@kernel
+def _sketch(keys: Any, counters: Any, least: int, likely: Any) -> None:
+    """Count keys if `least` is 0, else mark those whose counter reached it."""
+    mask = counters.size - 1
+    for n in range(keys.size):
+        if keys[n] >= 0:
+            at = _mixed(keys[n]) & mask
+            if least:
+                likely[n] = counters[at] >= least
+            else:
+                counters[at] += 1
+
+
+class Table:
+    """Numbers of distinct keys ≥ 0: the n-th key has the number n."""
+
+    def __init__(self, keys: NDArray[np.int64]) -> None:
+        size = 1 << max(4, int(2 * len(keys)).bit_length())
+        self.keys = keys
+        self.slots = np.full(size, -1, dtype=np.int64)
+        self.places = np.empty(size, dtype=np.int32)
+        _fill(keys, self.slots, self.places)
+
+    def find(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Numbers of keys; -1 for those that are not there."""
+        out = np.empty(len(keys), dtype=np.int32)
+        _find(self.slots, self.places, keys, out)
+        return out
+
+
+class Sketch:
+    """Upper bounds of the counts of keys in fixed memory.
+
+    Keys share counters, so a count may be too large, never too small: what a sketch says is
+    rare need not be counted.
+    """
+
+    def __init__(self, keys: int) -> None:
+        """Room for about so many keys."""
+        bits = min(max(int(2 * keys).bit_length(), 10), 24)
+        self._counters = np.zeros(1 << bits, dtype=np.int32)
+
+    def add(self, keys: NDArray[np.int64]) -> None:
+        """Count keys; negative ones are none."""
+        _sketch(keys, self._counters, 0, np.empty(0, dtype=np.bool_))
+
+    def likely(self, keys: NDArray[np.int64], least: int) -> NDArray[np.int64]:
+        """Those keys that may occur `least` times or more."""
+        mark = np.zeros(len(keys), dtype=np.bool_)
+        _sketch(keys, self._counters, least, mark)
+        return keys[mark]

@@ -1,0 +1,172 @@
+"""How often a unit stands for a topic: c(P, t) of the paper, with the documents' own shares.
+
+The paper spreads the count of a phrase over the children of a topic by p(z|P) ∝ α_z·Π_x φ_zx,
+the same in all documents. Here every document has its own shares θ_d::
+
+    c(P, z) = Σ_d c_d(P, t)·θ_dz·Π_x φ_zx / Σ_z' θ_dz'·Π_x φ_z'x
+
+from the root, where c_d(P, o) is the count of the segmentation, downwards. A topic's counts
+depend on its ancestors and their children alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from strod.kernels import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from strod.tree.topic import Node
+    from strod.tree.walk import Rows
+    from strod.work import Engine
+
+    Array = NDArray[np.float64]
+    Shares = Callable[[int, int], Mapping[str, Array]]
+
+__all__ = ["Batch", "batches", "evidence", "topical_counts"]
+
+MIXED = 0.01  # of the parent in φ, so that no product is zero
+TOPICS = 128  # counted in one pass, unless one family is larger
+
+
+class Batch(NamedTuple):
+    """Topics that are counted together: parents before children, siblings side by side.
+
+    Attributes
+    ----------
+    names : list of str
+        Ids.
+    first, size : ndarray of int64
+        Place of the first child of each topic, and number of children; 0 if they are not
+        in this batch.
+    wanted : list of str
+        Parents whose children are new in this batch.
+    """
+
+    names: list[str]
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+    wanted: list[str]
+
+
+def batches(
+    nodes: Mapping[str, Node], wanted: Sequence[str], most: int = TOPICS
+) -> Iterator[Batch]:
+    """Cut the parents `wanted` into batches, each with all it takes from the root down."""
+    group: list[str] = []
+    for parent in wanted:
+        if group and len(_batch(nodes, [*group, parent]).names) > most:
+            yield _batch(nodes, group)
+            group = []
+        group.append(parent)
+    if group:
+        yield _batch(nodes, group)
+
+
+def _batch(nodes: Mapping[str, Node], wanted: list[str]) -> Batch:
+    opened = set(wanted)
+    for name in wanted:
+        above = nodes[name].parent
+        while above is not None:
+            opened.add(above)
+            above = nodes[above].parent
+    names = [name for name, node in nodes.items() if node.parent is None]
+    first, size = [], []
+    for name in names:  # grows while it is read: level by level
+        children = nodes[name].children if name in opened else []
+        first.append(len(names))
+        size.append(len(children))
+        names += children
+    return Batch(names, np.array(first), np.array(size), wanted)
+
+
+def evidence(batch: Batch, nodes: Mapping[str, Node], columns: csr_array) -> NDArray[np.float32]:
+    """Π_x φ_zx of every unit (row) and topic, relative to the largest among siblings.
+
+    `columns` has a row for each unit, with a 1 for each of its words that the model knows.
+    """
+    result = np.ones((columns.shape[0], len(batch.names)), dtype=np.float32)
+    for place, name in enumerate(batch.names):
+        where = slice(batch.first[place], batch.first[place] + batch.size[place])
+        if not batch.size[place]:
+            continue
+        above = nodes[name].words
+        mixed = [(1 - MIXED) * nodes[z].words + MIXED * above for z in batch.names[where]]
+        logs = columns @ np.log(np.stack(mixed, axis=1) + np.finfo(float).tiny)
+        result[:, where] = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return result
+
+
+@kernel
+def _spread(
+    indptr: Any, indices: Any, counts: Any, theta: Any, likely: Any, first: Any, size: Any,
+    part: Any, out: Any,
+) -> None:  # fmt: skip
+    for d in range(indptr.size - 1):
+        share = theta[d]
+        for j in range(indptr[d], indptr[d + 1]):
+            fit, total_of = likely[indices[j]], out[indices[j]]
+            part[0] = counts[j]
+            total_of[0] += part[0]
+            for t in range(first.size):
+                if size[t] == 0:
+                    continue
+                total = 0.0
+                if part[t] > 0.0:
+                    for z in range(first[t], first[t] + size[t]):
+                        total += share[z] * fit[z]
+                for z in range(first[t], first[t] + size[t]):
+                    part[z] = part[t] * share[z] * fit[z] / total if total > 0.0 else 0.0
+                    total_of[z] += part[z]
+
+
+def topical_counts(
+    batch: Batch,
+    likely: NDArray[np.float32],
+    shards: Sequence[Rows],
+    shares: Shares,
+    engine: Engine,
+) -> Array:
+    """c(P, t) of every unit and topic of a batch, one pass over the documents.
+
+    Parameters
+    ----------
+    batch : Batch
+        The topics.
+    likely : ndarray of shape (units, topics)
+        `evidence`.
+    shards : sequence of Rows
+        Documents by units.
+    shares : callable
+        Shares of the topics, by id, of documents from a number on.
+    engine : Engine
+        Maps over shards.
+    """
+    total = np.zeros(likely.shape)
+
+    def visit(shard: Rows) -> Array:
+        found = shares(shard.first, shard.size)
+        theta = np.stack([found[name] for name in batch.names], axis=1)
+        part, room = np.zeros(likely.shape), np.zeros(len(batch.names))
+        counts = shard.counts
+        given = (np.asarray(counts.indptr, dtype=np.int64), counts.indices, counts.data)
+        _spread(*map(_fixed, given), theta, likely, batch.first, batch.size, room, part)
+        return part
+
+    for part in engine.map(visit, shards):
+        total += part
+    return total
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view: arrays from disk are so anyway, and each kind is compiled apart."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
