@@ -107,19 +107,23 @@ def build(
         if namer is not None:
             _name(root, reader, shape, tree, namer)
         watch.stage("phrases", passes=PASSES + 3, **_counted(book.units))
-        digests = _digests(root, chosen.workers)
+        digests = {part: _digests(root, part, chosen.workers) for part in ("phrases", "tree")}
         manifest = {
             "format": FORMAT,
             "version": VERSION,
             "writer": f"strod {__version__}",
             "corpus": corpus.about,
-            "phrases": {"settings": asdict(wanted), **_counted(book.units)},
+            "phrases": {
+                "settings": asdict(wanted),
+                **_counted(book.units),
+                "sha256": checksum(digests["phrases"]),
+            },
             "tree": {
                 "topics": len(tree.nodes),
                 "settings": shape.settings,
-                "sha256": checksum({n: d for n, d in digests.items() if n.startswith("tree/")}),
+                "sha256": checksum(digests["tree"]),
             },
-            "parts": corpus.digests | digests,
+            "parts": corpus.digests | digests["phrases"] | digests["tree"],
         }
         write_json(root / "manifest.json", manifest | {"sha256": seal(manifest)})
         write_json(
@@ -202,10 +206,10 @@ def _name(
     write_topics(root / "tree", tree)
 
 
-def _digests(root: Path, workers: int) -> dict[str, dict[str, Any]]:
-    """Checksums of phrases and tree."""
-    found = [path for part in ("phrases", "tree") for path in (root / part).rglob("*")]
-    names = sorted(path.relative_to(root).as_posix() for path in found if path.is_file())
+def _digests(root: Path, part: str, workers: int) -> dict[str, dict[str, Any]]:
+    """Checksums of the files below a folder."""
+    found = (path for path in (root / part).rglob("*") if path.is_file())
+    names = sorted(path.relative_to(root).as_posix() for path in found)
     return file_digests(root, names, workers)
 
 

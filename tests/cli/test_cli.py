@@ -157,7 +157,7 @@ def test_build_show_check(bench: Bench, source: Path) -> None:
     assert lines[0] == f"40 documents, 280 words, {len(tree) - 1} topics"
     topics = [line for line in lines if re.search(r"\bo[/0-9]* +[0-9.]+%", line)]
     assert len(topics) == len(tree)
-    assert topics[0].startswith(f"o 100.0%  {tree.root.words[0][0]}, ")
+    assert topics[0].startswith(f"o 100.0%  {tree.root.phrases[0][0]}, ")
     assert len(topics[0].split(", ")) == 8
 
     few = strod("show", bench.workspace, "--words", 3).out.splitlines()

@@ -78,12 +78,12 @@ def test_build_and_show(bench: Bench, source: Path) -> None:
     assert said in " ".join(outcome.out.split())
     lines = printed(bench.workspace)
     assert [path for path, _ in lines] == sorted(workspace.tree)
-    for path, words in lines:
-        assert words == [word for word, _ in workspace.tree[path].top(8)]
+    for path, phrases in lines:
+        assert phrases == [text for text, _ in workspace.tree[path].phrases[:8]]
     report = workspace.report["stages"]["tree"]
     assert report["passes"] in (3, 4, 5)
     stages = [line.partition(":")[0] for line in outcome.err.splitlines()]
-    assert stages[-1] == "placing documents"
+    assert stages[-1] == "ranking phrases"
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,11 @@ def test_every_file_has_its_checksum(small_workspace: Path) -> None:
         name: {"bytes": len(data), "sha256": sha256(data).hexdigest()}
         for name, data in files.items()
     }
-    for part in ("corpus", "tree"):
+    for part in ("corpus", "phrases", "tree"):
         own = {n: digest for n, digest in manifest["parts"].items() if n.startswith(f"{part}/")}
         assert own
         assert manifest[part]["sha256"] == checksum(own)
-    assert all(name.startswith(("corpus/", "tree/")) for name in manifest["parts"])
+    assert all(name.startswith(("corpus/", "phrases/", "tree/")) for name in manifest["parts"])
 
 
 def test_digests_do_not_depend_on_workers(small_workspace: Path) -> None:
