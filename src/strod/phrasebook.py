@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,17 +11,20 @@ import numpy as np
 from strod.phrases.collect import collect
 from strod.phrases.describe import describe, spelled
 from strod.phrases.names import name_children
-from strod.phrases.segmentation import Segmenter
+from strod.phrases.segmentation import Contexts, Segmenter
 from strod.phrases.units import Lexicon
 from strod.store.phrases import read_units, unit_shards, write_counts, write_units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from strod.corpus.reader import Corpus
+    from scipy.sparse import csr_array
+
+    from strod.corpus.reader import Corpus, Shard
     from strod.options import CorpusOptions
     from strod.phrases.options import PhraseOptions
+    from strod.phrases.segmentation import Occurrences
     from strod.phrases.topical import Shares
     from strod.phrases.units import Units
     from strod.progress import Progress
@@ -85,16 +89,27 @@ class PhraseBook:
         return read_units(self._folder, self.lexicon)
 
     def write(self, engine: Engine, progress: Progress) -> None:
-        """Write the units and cut the documents into them: one pass."""
-        write_units(self._folder, self.units)
-        segmenter = Segmenter(self.units.alphabet, self.units.phrases)
-        columns, width = self.units.unit_of, self.units.size
+        """Cut the documents into units and write both: one pass."""
+        units = self.units
+        segmenter = Segmenter(units.alphabet, units.phrases)
+        contexts = Contexts(len(units.phrases))
         progress.stage("cutting into phrases", len(self._shards), "shards")
+
+        def cut(shard: Shard) -> tuple[csr_array, Occurrences]:
+            return segmenter.counts(shard, units.unit_of, units.size)
+
+        def parts(shards: list[Shard]) -> Iterator[csr_array]:
+            for counts, occurrences in engine.map(cut, shards):
+                contexts.add(occurrences)
+                progress.advance(1)
+                yield counts
+
         for name in dict.fromkeys(shard.segment for shard in self._shards):
             own = [shard for shard in self._shards if shard.segment == name]
-            parts = engine.map(lambda shard: segmenter.counts(shard, columns, width), own)
-            write_counts(self._folder / name, parts)
-            progress.advance(len(own))
+            write_counts(self._folder / name, parts(own))
+        varied = contexts.distinct / np.maximum(contexts.total, 1)
+        self.units = replace(units, varied=varied)
+        write_units(self._folder, self.units)
 
     @cached_property
     def shards(self) -> list[UnitShard]:

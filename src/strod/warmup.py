@@ -79,7 +79,7 @@ def _mine_once(corpus: Corpus) -> None:
     book = PhraseBook.collected(root, corpus, options, wanted, Serial(), Silent())
     segmenter = Segmenter(book.units.alphabet, book.units.phrases)
     shard = next(corpus.shards())
-    counts = segmenter.counts(shard, book.units.unit_of, book.units.size)
+    counts, _ = segmenter.counts(shard, book.units.unit_of, book.units.size)
     batch = Batch(["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"])
     likely = np.ones((book.units.size, 2), dtype=np.float32)
     rows = MatrixShard(0, shard.size, counts)

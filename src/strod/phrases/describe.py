@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TextShard", "describe", "spelled"]
 
+VARIED = 0.4  # share of a pair's occurrences whose neighbours must differ
+FURTHER = 0.1  # more for each further word
 LONGEST = 5  # content words of what is listed
 SHARDS = 8  # that spellings are looked up in
 PLACES = 5  # documents of a shard
@@ -108,11 +110,14 @@ def _columns(units: Units, lexicon: Lexicon, width: int) -> csr_array:
 def _lengths(units: Units) -> NDArray[np.int64]:
     """Content words of each unit; 0 for those that nobody wants to read in a list.
 
-    They have a word twice, or are long: copies of a text and signatures more often than names.
+    They have a word twice, are long, or always stand between the same neighbours: parts of a
+    passage that was copied.
     """
     result = np.array([len(words) for words in units.words], dtype=np.int64)
     for unit in np.flatnonzero(result > 1).tolist():
-        if len(set(_singulars(units, unit))) < result[unit] or result[unit] > LONGEST:
+        twice = len(set(_singulars(units, unit))) < result[unit]
+        copied = units.variety(unit) < VARIED + FURTHER * (result[unit] - 2)
+        if twice or copied or result[unit] > LONGEST:
             result[unit] = 0
     return result
 

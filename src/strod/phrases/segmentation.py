@@ -7,7 +7,7 @@ Of all ways to cut a chain into phrases and words the one with the largest sum o
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from strod.phrases.quality import Phrase
     from strod.phrases.stream import Alphabet, TokenShard
 
-__all__ = ["Segmenter"]
+__all__ = ["Contexts", "Occurrences", "Segmenter"]
+
+SEEN_BITS = 26  # 64 MB of marks
 
 
 @helper
@@ -93,6 +95,47 @@ def _cut(
     return n
 
 
+class Occurrences(NamedTuple):
+    """Where phrases stand: their numbers, and a digest of phrase and neighbours for each."""
+
+    phrases: NDArray[np.int32]
+    contexts: NDArray[np.uint64]
+
+
+def _mixed(one: NDArray[np.uint64], other: NDArray[np.int64]) -> NDArray[np.uint64]:
+    value = (one ^ other.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    result: NDArray[np.uint64] = value ^ (value >> np.uint64(31))
+    return result
+
+
+class Contexts:
+    """In how many different surroundings each phrase stands, in fixed memory.
+
+    A phrase that always stands between the same neighbours is part of a passage that
+    somebody copied: a signature, a licence, a sentence of a manual.
+
+    Attributes
+    ----------
+    total, distinct : ndarray of int64
+        Occurrences of each phrase, and surroundings that differ.
+    """
+
+    def __init__(self, phrases: int) -> None:
+        self.total = np.zeros(phrases, dtype=np.int64)
+        self.distinct = np.zeros(phrases, dtype=np.int64)
+        self._seen = np.zeros(1 << SEEN_BITS, dtype=np.bool_)
+
+    def add(self, found: Occurrences) -> None:
+        """Some more documents."""
+        size = len(self.total)
+        self.total += np.bincount(found.phrases, minlength=size)
+        contexts, first = np.unique(found.contexts, return_index=True)
+        slots = (contexts >> np.uint64(64 - SEEN_BITS)).astype(np.int64)
+        fresh = ~self._seen[slots]
+        self.distinct += np.bincount(found.phrases[first[fresh]], minlength=size)
+        self._seen[slots] = True
+
+
 class Segmenter:
     """Cuts documents into units: words of the alphabet, then phrases.
 
@@ -149,6 +192,25 @@ class Segmenter:
         )  # fmt: skip
         return units[:n], sizes
 
-    def counts(self, shard: TokenShard, column_of: NDArray[np.int32], width: int) -> csr_array:
-        """Documents by columns: how often the units that belong to a column stand there."""
-        return count_matrix(*self.cut(shard), column_of, width)
+    def counts(
+        self, shard: TokenShard, column_of: NDArray[np.int32], width: int
+    ) -> tuple[csr_array, Occurrences]:
+        """Documents by columns: how often the units that belong to a column stand there.
+
+        Also where the phrases stand.
+        """
+        units, sizes = self.cut(shard)
+        return count_matrix(units, sizes, column_of, width), self._occurrences(units, sizes)
+
+    def _occurrences(self, units: NDArray[np.int32], sizes: NDArray[np.int64]) -> Occurrences:
+        words = len(self._alphabet.words)
+        around = np.full(len(units) + 2, -1, dtype=np.int64)
+        around[1:-1] = units
+        before, after = around[:-2].copy(), around[2:].copy()
+        ends = np.cumsum(sizes)
+        before[ends[:-1][ends[:-1] < len(units)]] = -1  # nothing reaches across documents
+        after[ends[ends > 0] - 1] = -1
+        places = np.flatnonzero(units >= words)
+        phrases = units[places] - words
+        mixed = _mixed(_mixed(phrases.astype(np.uint64), before[places]), after[places])
+        return Occurrences(phrases, mixed)

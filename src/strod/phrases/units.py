@@ -64,19 +64,29 @@ class Units:
         Singular of each word of the alphabet.
     counts : ndarray of int64
         How often each word of the alphabet occurs.
+    varied : ndarray of float
+        Share of the occurrences of each phrase whose neighbours differ.
     """
 
     alphabet: Alphabet
     phrases: list[Phrase]
     base: NDArray[np.int64]
     counts: NDArray[np.int64]
+    varied: NDArray[np.float64]
 
     @classmethod
-    def of(cls, alphabet: Alphabet, phrases: Sequence[Phrase], lexicon: Lexicon) -> Units:
+    def of(
+        cls,
+        alphabet: Alphabet,
+        phrases: Sequence[Phrase],
+        lexicon: Lexicon,
+        varied: NDArray[np.float64] | None = None,
+    ) -> Units:
         """Put the forms of a thing together."""
         words = [lexicon.words[place] for place in alphabet.words]
         base = base_forms(words, lexicon.language)
-        return cls(alphabet, list(phrases), base, lexicon.occurrences[alphabet.words])
+        given = np.ones(len(phrases)) if varied is None else varied
+        return cls(alphabet, list(phrases), base, lexicon.occurrences[alphabet.words], given)
 
     @cached_property
     def _grouped(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -109,6 +119,11 @@ class Units:
             (int(form),) if form < width else self.phrases[form - width].words
             for form in self._grouped[1]
         ]
+
+    def variety(self, unit: int) -> float:
+        """Share of a unit's occurrences whose neighbours differ; 1 for words."""
+        form = int(self._grouped[1][unit]) - len(self.alphabet.words)
+        return 1.0 if form < 0 else float(self.varied[form])
 
     def tokens(self, unit: int) -> list[int]:
         """All words of a unit, stop words too, as numbers of the lexicon."""

@@ -43,6 +43,7 @@ def write_units(folder: Path, units: Units) -> None:
             "count": [*units.counts.tolist(), *(phrase.count for phrase in units.phrases)],
             "significance": nothing + [phrase.significance for phrase in units.phrases],
             "cohesion": nothing + [phrase.cohesion for phrase in units.phrases],
+            "varied": nothing + units.varied.tolist(),
             "unit": pa.array(units.unit_of, type=pa.int32()),
         }
     )
@@ -69,7 +70,8 @@ def _units(table: pa.Table, lexicon: Lexicon) -> Units:
         Phrase(*alphabet.chain(row["tokens"]), row["count"], row["significance"], row["cohesion"])
         for row in table.slice(len(words)).to_pylist()
     ]
-    return Units.of(alphabet, phrases, lexicon)
+    varied = np.array(table["varied"].to_pylist()[len(words) :], dtype=np.float64)
+    return Units.of(alphabet, phrases, lexicon, varied)
 
 
 def write_counts(folder: Path, parts: Iterable[csr_array]) -> None:
