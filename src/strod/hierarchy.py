@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from strod.errors import DamagedError, UsageError
 from strod.store.trees import DiskBook, are_sound, node_sha256, read_nodes, read_split
 from strod.tree.ranking import ranked
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.shares import local_shares, paths, topic_shares
+from strod.tree.shares import Masses, local_shares, paths
 from strod.tree.topic import ROOT
 from strod.tree.walk import Walk
 
@@ -189,10 +189,15 @@ class Tree(Mapping[str, Topic]):
         return np.concatenate([heads, rest[~np.isin(rest, heads)]])
 
     @cached_property
-    def _splits(self) -> dict[str, Split]:
+    def splits(self) -> dict[str, Split]:
+        """Decompositions that the topics are made of."""
         folder = self._folder / "splits"
-        owners = {node.owner for node in self.nodes.values() if node.owner}
-        splits = {name: read_split(folder / name) for name in self.nodes if name in owners}
+        waiting = [part.split for node in self.nodes.values() for part in node.parts]
+        splits: dict[str, Split] = {}
+        for name in waiting:  # grows while it is read
+            if name not in splits:
+                splits[name] = read_split(folder / name)
+                waiting += [part.split for part in splits[name].parts]
         for name, split in splits.items():
             shape = len(split.overlap.weights), len(self.surfaces)
             self._check(split.topics.counts.shape == shape, f"splits/{name}/fine.npy")
@@ -204,28 +209,28 @@ class Tree(Mapping[str, Topic]):
 
     def _read(self, owner: str, first: int, size: int) -> Shares:
         shares = self._book.read(owner, first, size)
-        sound = are_sound(shares, size, self._splits[owner].topics.size)
+        sound = are_sound(shares, size, self.splits[owner].topics.size)
         self._check(sound, f"splits/{owner}")
         return shares
 
     def shares(self, first: int = 0, size: int | None = None) -> dict[str, Array]:
         """Share of every topic, by id, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        return self._combined({o: self._read(o, first, size) for o in self._splits}, size)
+        return self._combined(lambda name: self._read(name, first, size), size)
 
     def place(self, counts: csr_array) -> dict[str, Array]:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
         by_word = self.settings["topical"] == "word"
-        walk = Walk(self.nodes, self._splits, self._book, by_word)
+        walk = Walk(self.nodes, self.splits, self._book, by_word)
         documents = root_counts(counts, self._kept, self.settings["clip"])
-        return self._combined(walk.place_new(documents), documents.size)
+        return self._combined(walk.place_new(documents).__getitem__, documents.size)
 
-    def _combined(self, placed: dict[str, Shares], size: int) -> dict[str, Array]:
-        local = {
-            owner: local_shares(shares, self._splits[owner].overlap.weights)
-            for owner, shares in placed.items()
-        }
-        return topic_shares(list(self.nodes.values()), local, size)
+    def _combined(self, placed: Callable[[str], Shares], size: int) -> dict[str, Array]:
+        def local(name: str) -> Array:
+            return local_shares(placed(name), self.splits[name].overlap.weights)
+
+        masses = Masses(self.splits, local, size)
+        return {name: masses.of(node.parts) for name, node in self.nodes.items()}
 
     def leaves(self, shares: dict[str, Array]) -> list[str]:
         """Path of the topic at the end of each document's path."""

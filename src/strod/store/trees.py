@@ -17,7 +17,7 @@ from strod.tree.inference import FineTopics, Shares
 from strod.tree.polish import Overlap
 from strod.tree.shares import rows
 from strod.tree.split import Split
-from strod.tree.topic import Node
+from strod.tree.topic import Node, Part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,6 +174,7 @@ def _write_split(folder: Path, split: Split) -> None:
             "values": split.values,
             "noise": split.noise,
             "documents": split.documents,
+            "parts": [list(part) for part in split.parts],
         },
     )
 
@@ -186,6 +187,7 @@ def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
         for entry in _read_sealed(path)["topics"]:
             checksum = entry.pop("sha256")
             words = load_array(folder / "topics" / f"{entry['id']}.npy", "<f8")
+            entry["parts"] = [Part(str(name), list(fine)) for name, fine in entry["parts"]]
             found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))
     except (KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
@@ -206,6 +208,7 @@ def read_split(folder: Path) -> Split:
         )
         merges = [Merge(int(kept), int(gone), float(lift)) for kept, gone, lift in about["merges"]]
         rest = {name: about[name] for name in ("alpha0", "total", "values", "noise", "documents")}
-        return Split(FineTopics(counts), shared, merges, **rest)
+        parts = [Part(str(name), list(fine)) for name, fine in about["parts"]]
+        return Split(FineTopics(counts), shared, merges, **rest, parts=parts)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{folder}: is damaged ({error}); run strod check") from error

@@ -59,8 +59,8 @@ def paper_splitter(
         if node.id == ROOT:
             states[ROOT] = paper.root(options.method, counts())
         else:
-            owner = str(node.owner)
-            states[node.id] = states[owner].child(found[owner], node.fine[0])
+            [part] = node.parts
+            states[node.id] = states[part.split].child(found[part.split], part.fine[0])
         random = np.random.default_rng(seed_of(options.seed, node.id))
         try:
             result = states[node.id].split(int(options.children), float(options.alpha0), random)

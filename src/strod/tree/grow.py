@@ -7,7 +7,8 @@ one chooses the words that head the topics.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,14 @@ from strod.errors import UsageError
 from strod.tree.grouping import cut, natural_children
 from strod.tree.ranking import head_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
-from strod.tree.shares import local_shares, paths, topic_shares
+from strod.tree.shares import Masses, local_shares, paths
 from strod.tree.split import NotSplit, Split, split_node
-from strod.tree.topic import ROOT, Node, child_id, seed_of
+from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
 from strod.tree.walk import Walk, blocks
 from strod.work import Serial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
     from strod.tree.inference import Shares
     from strod.tree.options import TreeOptions
     from strod.tree.shares import Book
-    from strod.tree.walk import Documents
+    from strod.tree.walk import Documents, Rows
     from strod.work import Engine
 
     Array = NDArray[np.float64]
     Splitter = Callable[[Node, list[Counts], Engine], Split]
 
-__all__ = ["Grown", "document_shares", "grow"]
+__all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow"]
 
 GIVEN = 4  # fine topics a child needs so that ``auto`` can split it without new ones
 COUNT_BYTES = 16  # of a topical count in memory
@@ -99,11 +100,11 @@ def grow(
     splitter : callable, optional
         Decomposes a node instead of `split_node`: a method of the paper.
     """
-    grower = _Grower(shards, occurrences, options, engine, book, progress, memory, splitter)
+    grower = Grower(shards, occurrences, options, engine, book, progress, memory, splitter)
     return grower.run()
 
 
-class _Grower:
+class Grower:
     """The state of a growing tree."""
 
     def __init__(
@@ -114,8 +115,9 @@ class _Grower:
         engine: Engine,
         book: Book,
         progress: Progress,
-        memory: int,
-        splitter: Splitter | None,
+        memory: int = 1 << 30,
+        splitter: Splitter | None = None,
+        tree: Grown | None = None,
     ) -> None:
         self.shards, self.options, self.engine = shards, options, engine
         self.book, self.progress, self.memory = book, progress, memory
@@ -124,7 +126,7 @@ class _Grower:
         self.documents = sum(shard.size for shard in shards)
         self.counts = sum(shard.counts.nnz for shard in shards)
         words = occurrences / max(int(occurrences.sum()), 1)
-        self.tree = Grown({ROOT: Node(ROOT, None, 0, None, [], words)})
+        self.tree = tree or Grown({ROOT: Node(ROOT, None, 0, [], words)})
         by_word = options.topical == "word"
         self.walk = Walk(self.tree.nodes, self.tree.splits, book, by_word)
         self.rate = self._rate()
@@ -153,28 +155,31 @@ class _Grower:
                 )
 
     def run(self) -> Grown:
-        """Gather, decompose, cut, place; until no node is left that may be split."""
-        self._check_memory()
+        """Grow the whole tree."""
         root = self.tree.nodes[ROOT]
         root.reason = "" if self.options.height else "height"
-        pending = [root] if self.options.height else []
+        if self.options.height:
+            self.split(root)
+        self.finish(list(self.tree.nodes))
+        return self.tree
+
+    def split(self, node: Node) -> None:
+        """Gather, decompose, cut, place; until no topic below is left that may be split."""
+        self._check_memory()
+        pending = [node]
         while pending:
-            fresh: list[str] = []
+            fresh: list[tuple[Node, str]] = []
             for batch in self._batches(pending):
                 fresh += self._decompose(batch, self._gather(batch))
-            pending = [node for name in fresh for node in self._expand(name)]
-            self._place(fresh)
-        self._finish()
-        head_words(self.shards, self.tree.nodes, self.kept.astype(np.float64), self.engine)
-        self.tree.passes += len(self.tree.nodes) > 1
-        return self.tree
+            pending = [child for node, name in fresh for child in self._expand(node, name)]
+            self._place([name for _, name in fresh])
 
     def _batches(self, pending: list[Node]) -> Iterator[list[Node]]:
         """As many nodes at a time as the memory has room for."""
         batch: list[Node] = []
         room = self.memory
         for node in pending:
-            share = min(1.0, SPREAD * self._share(node)) * self._rate_of(node)
+            share = min(1.0, SPREAD * self._share(node.parts)) * self._rate_of(node)
             need = int(share * self.counts * COUNT_BYTES)
             if batch and need > room:
                 yield batch
@@ -185,16 +190,17 @@ class _Grower:
 
     def _rate_of(self, node: Node) -> float:
         """A small topic is learnt from a larger share of the documents."""
-        return min(1.0, self.rate / max(self._share(node), 1e-9))
+        return min(1.0, self.rate / max(self._share(node.parts), 1e-9))
 
-    def _share(self, node: Node) -> float:
-        """Weight of a topic as its ancestors' samples have it: what is known before placing."""
-        share = 1.0
-        while node.owner is not None:
-            weights = self.tree.splits[node.owner].overlap.weights
-            share *= float(weights[node.fine].sum())
-            node = self.tree.nodes[node.owner]
-        return share
+    def _share(self, parts: Sequence[Part]) -> float:
+        """Weight of a mass as its ancestors' samples have it: what is known before placing."""
+        if not parts:
+            return 1.0
+        splits = self.tree.splits
+        return sum(
+            self._share(splits[name].parts) * float(splits[name].overlap.weights[fine].sum())
+            for name, fine in parts
+        )
 
     def _gather(self, pending: list[Node]) -> dict[str, list[Counts]]:
         """One pass: a sample of the topical counts of every node that is to be split."""
@@ -219,7 +225,9 @@ class _Grower:
         random = np.random.default_rng(seed_of(self.options.seed, node.id))
         return split_node(blocks(parts), len(self.kept), self.options, random, engine)
 
-    def _decompose(self, pending: list[Node], samples: dict[str, list[Counts]]) -> list[str]:
+    def _decompose(
+        self, pending: list[Node], samples: dict[str, list[Counts]]
+    ) -> list[tuple[Node, str]]:
         """Split every pending node; those that cannot be split become leaves."""
         self.progress.stage("learning topics", len(pending), "nodes")
         alone = len(pending) == 1 or self.options.method != "strod"  # dense moments are large
@@ -236,40 +244,55 @@ class _Grower:
             self.progress.advance(1)
             if isinstance(result, str):
                 node.reason = result
-            else:
-                self.tree.splits[node.id] = result
-                fresh.append(node.id)
+                continue
+            name = self._free_name(node.id)
+            self.tree.splits[name] = replace(result, parts=node.parts)
+            fresh.append((node, name))
         return fresh
 
-    def _expand(self, owner: str) -> list[Node]:
+    def _free_name(self, topic: str) -> str:
+        """Name of a decomposition of a topic: its id, with a number if there were others."""
+        names = (topic if n == 1 else f"{topic}-{n}" for n in count(1))
+        return next(name for name in names if name not in self.tree.splits)
+
+    def _expand(self, top: Node, name: str) -> list[Node]:
         """Children of a decomposed topic, and theirs as far as its fine topics reach.
 
         Returns the topics below that need a decomposition of their own.
         """
-        split = self.tree.splits[owner]
+        return self.cut(top, Part(name, list(range(self.tree.splits[name].topics.size))))
+
+    def cut(self, top: Node, part: Part) -> list[Node]:
+        """Make children of a topic from fine topics that it has, and so on downwards.
+
+        Returns the topics below that need a decomposition of their own.
+        """
+        split = self.tree.splits[part.split]
         pending: list[Node] = []
-        waiting = [(self.tree.nodes[owner], list(range(split.topics.size)))]
+        waiting = [(top, part.fine)]
         while waiting:
             node, fine = waiting.pop(0)
-            node.alpha0 = split.alpha0
-            for child in self._children(node, owner, fine):
+            node.alpha0, node.reason = split.alpha0, ""
+            for child in self._children(node, Part(part.split, fine)):
+                own = child.parts[0].fine
                 if child.level == self.options.height:
                     child.reason = "height"
-                elif len(child.fine) >= self._needed():
-                    waiting.append((child, child.fine))
+                elif len(own) >= self.enough:
+                    waiting.append((child, own))
                 else:
                     pending.append(child)
         return pending
 
-    def _needed(self) -> int:
+    @property
+    def enough(self) -> int:
         """Fine topics that a child must have got to be split without new ones."""
         if not self.options.lookahead:
             return self.options.fine + 1
         children = self.options.children
         return children if isinstance(children, int) else GIVEN
 
-    def _children(self, node: Node, owner: str, fine: list[int]) -> list[Node]:
-        split = self.tree.splits[owner]
+    def _children(self, node: Node, part: Part) -> list[Node]:
+        split, fine = self.tree.splits[part.split], part.fine
         k = self.options.children
         if not self.options.lookahead:
             k = len(fine)
@@ -279,15 +302,18 @@ class _Grower:
         whole = weights[fine].sum()
         groups = cut(split.merges, fine, k)
         groups.sort(key=lambda group: (-weights[group].sum(), group))
+        fresh = []
         for group in groups:
             share = float(weights[group].sum() / whole)
             child = Node(
-                child_id(node.id, group, split.digest), node.id, node.level + 1, owner, group,
-                self._words(split, group), node.weight * share, split.alpha0 * share,
+                child_id(node.id, group, split.digest), node.id, node.level + 1,
+                [Part(part.split, group)], self._words(split, group), node.weight * share,
+                split.alpha0 * share,
             )  # fmt: skip
             self.tree.nodes[child.id] = child
             node.children.append(child.id)
-        return [self.tree.nodes[name] for name in node.children]
+            fresh.append(child)
+        return fresh
 
     def _words(self, split: Split, fine: list[int]) -> Array:
         """φ of a topic: the expected counts of its fine topics, no longer thinned."""
@@ -313,31 +339,45 @@ class _Grower:
             self.book.close(owner)
         self.tree.passes += 1
 
-    def _finish(self) -> None:
-        """Weights and documents of the topics, from the shares of all documents."""
+    def finish(self, fresh: Collection[str]) -> None:
+        """Weights, documents and head words of new topics, from all documents."""
+        count_documents(self.tree, self.shards, self.book, self.engine, fresh)
         nodes = self.tree.nodes
-        weights, documents = np.zeros(len(nodes)), np.zeros(len(nodes), dtype=np.int64)
+        for name in {nodes[name].parent for name in fresh} - {None}:
+            nodes[str(name)].children.sort(key=lambda name: (-nodes[name].weight, name))
+        kept = self.kept.astype(np.float64)
+        head_words(self.shards, nodes, fresh, kept, self.engine)
+        self.tree.passes += len(nodes) > 1
 
-        def visit(shard: Documents) -> tuple[Array, NDArray[np.int64]]:
-            shares = document_shares(self.tree, self.book, shard.first, shard.size)
-            found = np.stack(paths(nodes, ROOT, shares))
-            counted = np.bincount(found[found >= 0], minlength=len(nodes))
-            return np.array([shares[name].sum() for name in nodes]), counted
 
-        for weight, count in self.engine.map(visit, self.shards):
-            weights += weight
-            documents += count
-        for number, node in enumerate(nodes.values()):
-            node.weight = float(weights[number] / max(self.documents, 1))
+def count_documents(
+    tree: Grown, shards: Sequence[Rows], book: Book, engine: Engine, fresh: Collection[str]
+) -> None:
+    """Weights of the topics `fresh`, and documents whose path leads there."""
+    nodes = tree.nodes
+    weights, documents = np.zeros(len(nodes)), np.zeros(len(nodes), dtype=np.int64)
+
+    def visit(shard: Rows) -> tuple[Array, NDArray[np.int64]]:
+        shares = document_shares(tree, book, shard.first, shard.size)
+        found = np.stack(paths(nodes, ROOT, shares))
+        counted = np.bincount(found[found >= 0], minlength=len(nodes))
+        return np.array([shares[name].sum() for name in nodes]), counted
+
+    for weight, counted in engine.map(visit, shards):
+        weights += weight
+        documents += counted
+    total = max(sum(shard.size for shard in shards), 1)
+    for number, (name, node) in enumerate(nodes.items()):
+        if name in fresh:
+            node.weight = float(weights[number] / total)
             node.documents = int(documents[number])
-        for node in nodes.values():
-            node.children.sort(key=lambda name: (-nodes[name].weight, name))
 
 
 def document_shares(tree: Grown, book: Book, first: int, size: int) -> dict[str, Array]:
     """Shares of all topics in some documents."""
-    local = {
-        owner: local_shares(book.read(owner, first, size), split.overlap.weights)
-        for owner, split in tree.splits.items()
-    }
-    return topic_shares(list(tree.nodes.values()), local, size)
+
+    def local(name: str) -> Array:
+        return local_shares(book.read(name, first, size), tree.splits[name].overlap.weights)
+
+    masses = Masses(tree.splits, local, size)
+    return {name: masses.of(node.parts) for name, node in tree.nodes.items()}

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,9 +69,13 @@ def affinity(pairs: Array, documents: int) -> Array:
 
 
 def head_words(
-    shards: Sequence[Rows], nodes: Mapping[str, Node], kept: Array, engine: Engine
+    shards: Sequence[Rows],
+    nodes: Mapping[str, Node],
+    fresh: Collection[str],
+    kept: Array,
+    engine: Engine,
 ) -> None:
-    """Choose the words that head each topic: they say much about it and go together.
+    """Choose the words that head the topics `fresh`: they say much about one and go together.
 
     One pass over the documents counts how often the best `HEADS` words of a topic meet. The
     score of a word is multiplied by e^(8·a), a being its mean affinity to the others.
@@ -80,6 +84,8 @@ def head_words(
     weights: dict[str, Array] = {}
     root = nodes[ROOT].words
     for name, node in nodes.items():
+        if name not in fresh:
+            continue
         if node.parent is None:
             node.heads = ranked(node.words, None, root, kept)[:HEADS].tolist()
             continue

@@ -9,19 +9,20 @@ import numpy as np
 from strod.tree.inference import Shares
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from strod.tree.topic import Node
+    from strod.tree.split import Split
+    from strod.tree.topic import Node, Part
 
     Array = NDArray[np.float64]
 
-__all__ = ["Book", "MemoryBook", "local_shares", "paths", "topic_shares"]
+__all__ = ["Book", "Masses", "MemoryBook", "local_shares", "paths"]
 
 
 class Book(Protocol):
-    """Shares of all documents in every decomposition, by the id of its topic."""
+    """Shares of all documents in every decomposition, by its name."""
 
     def append(self, owner: str, part: Shares) -> None:
         """The next documents, in their order."""
@@ -77,19 +78,39 @@ def local_shares(shares: Shares, weights: Array) -> Array:
     return dense
 
 
-def topic_shares(nodes: Sequence[Node], local: Mapping[str, Array], size: int) -> dict[str, Array]:
-    """Share of every topic in every document; `nodes` has parents before children.
+class Masses:
+    """Shares of documents in topics and decompositions.
 
-    The share of a topic is that of the topic whose decomposition it comes from times the
-    sum of its fine topics there; children add up to their parent.
+    Parameters
+    ----------
+    splits : mapping of Split
+        The decompositions.
+    local : callable
+        Documents by fine topics of a decomposition.
+    size : int
+        Number of documents.
     """
-    found: dict[str, Array] = {}
-    for node in nodes:
-        if node.owner is None:
-            found[node.id] = np.ones(size)
-        else:
-            found[node.id] = found[node.owner] * _sum(local[node.owner], node.fine)
-    return found
+
+    def __init__(
+        self, splits: Mapping[str, Split], local: Callable[[str], Array], size: int
+    ) -> None:
+        self._splits, self._local, self._size = splits, local, size
+        self._columns: dict[str, Array] = {}
+        self._whole: dict[str, Array] = {}
+
+    def of(self, parts: Sequence[Part]) -> Array:
+        """Σ over the parts of the decomposition's own share times that of its fine topics."""
+        if not parts:
+            return np.ones(self._size)
+        first, *others = (self._part(part) for part in parts)
+        return sum(others, first)
+
+    def _part(self, part: Part) -> Array:
+        name = part.split
+        if name not in self._columns:
+            self._columns[name] = self._local(name)
+            self._whole[name] = self.of(self._splits[name].parts)
+        return self._whole[name] * _sum(self._columns[name], part.fine)
 
 
 def _sum(columns: Array, chosen: Sequence[int]) -> Array:

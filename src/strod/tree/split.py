@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from strod.moments.whitening import Spectrum
     from strod.tree.options import TreeOptions
     from strod.tree.polish import State
+    from strod.tree.topic import Part
     from strod.work import Engine
 
     Array = NDArray[np.float64]
@@ -66,6 +67,8 @@ class Split:
         Eigenvalue that chance alone may reach.
     documents : int
         Documents it was learnt from.
+    parts : list of Part
+        What was decomposed; none is all there is.
     """
 
     topics: FineTopics
@@ -76,6 +79,7 @@ class Split:
     values: list[float]
     noise: float
     documents: int
+    parts: list[Part] = field(default_factory=list)
 
     @cached_property
     def digest(self) -> str:

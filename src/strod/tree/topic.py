@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ROOT", "Node", "child_id", "seed_of"]
+__all__ = ["ROOT", "Node", "Part", "child_id", "seed_of"]
 
 ROOT = "o"
+
+
+class Part(NamedTuple):
+    """Some fine topics of a decomposition.
+
+    What topics are made of, and what decompositions decompose: a list of parts is a share of
+    every document, the sum over its parts of the decomposition's own share times that of
+    the fine topics. No parts are all there is.
+
+    Attributes
+    ----------
+    split : str
+        Name of the decomposition.
+    fine : list of int
+        Fine topics, in order.
+    """
+
+    split: str
+    fine: list[int]
 
 
 @dataclass
@@ -27,10 +46,8 @@ class Node:
         Id of the parent.
     level : int
         0 for the root.
-    owner : str or None
-        Topic whose decomposition this topic is a part of: the parent or one above.
-    fine : list of int
-        Fine topics of that decomposition that make up this topic.
+    parts : list of Part
+        What it is made of; none for the root.
     words : ndarray of shape (V,)
         φ.
     weight : float
@@ -56,8 +73,7 @@ class Node:
     id: str
     parent: str | None
     level: int
-    owner: str | None
-    fine: list[int]
+    parts: list[Part]
     words: NDArray[np.float64]
     weight: float = 1.0
     alpha: float = 1.0

@@ -9,10 +9,10 @@ import numpy as np
 
 from strod.moments.counts import Counts
 from strod.tree.sampling import draws
-from strod.tree.topic import ROOT
+from strod.tree.topic import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
@@ -76,24 +76,22 @@ class Walk:
 
     def place(self, shard: Documents, counts: Counts, fresh: Sequence[str]) -> dict[str, Shares]:
         """Shares of the documents in splits that nobody has been placed in yet."""
-        placed: dict[str, Shares] = {}
-        for owner, part in self._visit(shard, counts, fresh):
-            if owner in fresh:
-                placed[owner] = self.splits[owner].topics.shares(part)
-        return placed
+        masses = [self.splits[name].parts for name in fresh]
+        found = self._counts(counts, masses, lambda name, _: self._read(name, shard))
+        return {
+            name: self.splits[name].topics.shares(part)
+            for name, part in zip(fresh, found, strict=True)
+        }
 
     def place_new(self, counts: Counts) -> dict[str, Shares]:
         """Shares of documents that are in no book, in all splits."""
         placed: dict[str, Shares] = {}
-        waiting = [(ROOT, counts)] if ROOT in self.splits else []
-        while waiting:
-            owner, part = waiting.pop()
-            split = self.splits[owner]
-            placed[owner] = split.topics.shares(part)
-            below = [n for n in self.nodes.values() if n.owner == owner and n.id in self.splits]
-            shares = self._weights(split, placed[owner])
-            found = topical(split, part, shares, below, by_word=self.by_word)
-            waiting += [(node.id, one) for node, one in zip(below, found, strict=True)]
+
+        def place(name: str, own: Counts) -> Shares:
+            placed[name] = self.splits[name].topics.shares(own)
+            return placed[name]
+
+        self._counts(counts, [[Part(name, [])] for name in self.splits], place)
         return placed
 
     def gather(
@@ -101,35 +99,44 @@ class Walk:
     ) -> dict[str, Counts]:
         """A sample of the topical counts of some topics."""
         chosen = _chosen(shard, max(rates.values()))
+        masses = [self.nodes[name].parts for name in rates]
+        found = self._counts(
+            drawn(counts, chosen), masses, lambda name, _: self._read(name, shard), chosen
+        )
         samples = {}
-        for name, part in self._visit(shard, counts, list(rates), chosen):
-            if name in rates:
-                kept = _chosen(shard, rates[name])[chosen] & (np.diff(part.indptr) > 0)
-                samples[name] = part.sample(kept)
+        for (name, rate), part in zip(rates.items(), found, strict=True):
+            kept = _chosen(shard, rate)[chosen] & (np.diff(part.indptr) > 0)
+            samples[name] = part.sample(kept)
         return samples
 
-    def _visit(
+    def _read(self, name: str, shard: Documents) -> Shares:
+        return self.book.read(name, shard.first, shard.size)
+
+    def _counts(
         self,
-        shard: Documents,
         counts: Counts,
-        wanted: Sequence[str],
+        masses: Sequence[Sequence[Part]],
+        shares: Callable[[str, Counts], Shares],
         chosen: NDArray[np.bool_] | None = None,
-    ) -> Iterator[tuple[str, Counts]]:
-        """The topical counts of `wanted` topics and of all on the way to them."""
-        needed = self._needed(wanted)
-        counts = counts if chosen is None else drawn(counts, chosen)
-        waiting = [(ROOT, counts)]
-        while waiting:
-            owner, part = waiting.pop()
-            yield owner, part
-            below = [n for n in self.nodes.values() if n.owner == owner and n.id in needed]
-            if below:
-                split = self.splits[owner]
-                read = self.book.read(owner, shard.first, shard.size)
-                shares = self._weights(split, read)
-                shares = shares if chosen is None else shares[chosen]
-                found = topical(split, part, shares, below, by_word=self.by_word)
-                waiting += [(node.id, one) for node, one in zip(below, found, strict=True)]
+    ) -> list[Counts]:
+        """Topical counts of masses: of the splits they are parts of first, then their own."""
+        needed = ordered(self.splits, {part.split for mass in masses for part in mass})
+        wanted = [*masses, *(self.splits[name].parts for name in needed)]
+        found: dict[tuple[str, tuple[int, ...]], Counts] = {}
+
+        def total(mass: Sequence[Part]) -> Counts:
+            some = [found[part.split, tuple(part.fine)] for part in mass if part.fine]
+            return added(some or [counts])
+
+        for name in needed:
+            groups = {tuple(p.fine) for m in wanted for p in m if p.split == name and p.fine}
+            own = total(self.splits[name].parts)
+            dense = self._weights(self.splits[name], shares(name, own))
+            dense = dense if chosen is None else dense[chosen]
+            for some in disjoint(sorted(groups)):
+                parts = topical(self.splits[name], own, dense, some, by_word=self.by_word)
+                found |= {(name, fine): part for fine, part in zip(some, parts, strict=True)}
+        return [total(mass) for mass in masses]
 
     def _weights(self, split: Split, shares: Shares) -> Array:
         dense = shares.dense(split.topics.size)
@@ -137,28 +144,67 @@ class Walk:
             dense[:] = split.overlap.weights
         return dense
 
-    def _needed(self, wanted: Sequence[str]) -> set[str]:
-        """The topics themselves, and those whose splits they are parts of."""
-        needed: set[str] = set()
-        for name in wanted:
-            above: str | None = name
-            while above is not None:
-                needed.add(above)
-                above = self.nodes[above].owner
-        return needed
+
+def ordered(splits: Mapping[str, Split], wanted: Iterable[str]) -> list[str]:
+    """Splits and all that they come from, those first."""
+    found: dict[str, None] = {}
+    waiting = sorted(wanted, reverse=True)
+    while waiting:
+        name = waiting[-1]
+        above = [part.split for part in splits[name].parts if part.split not in found]
+        if above:
+            waiting += above
+        else:
+            found.setdefault(waiting.pop())
+    return list(found)
+
+
+def disjoint(groups: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+    """Groups of fine topics in as few lists as it takes for none to overlap in a list."""
+    lists: list[list[tuple[int, ...]]] = []
+    for group in groups:
+        for some in lists:
+            if all(set(group).isdisjoint(other) for other in some):
+                some.append(group)
+                break
+        else:
+            lists.append([group])
+    return lists
+
+
+def added(parts: Sequence[Counts]) -> Counts:
+    """The counts of disjoint topics together: chances add."""
+    first, *others = parts
+    if not others:
+        return first
+    tables = [part.table(part.chance.astype(np.float64)) for part in parts]
+    chance = sum(tables[1:], tables[0])
+    tokens = [part.table(part.tokens.astype(np.float64)) for part in parts]
+    most = tokens[0]
+    for table in tokens[1:]:
+        most = most.maximum(table)
+    chance.sort_indices()
+    most.sort_indices()
+    return Counts(
+        most.indptr.astype(np.int64), most.indices.astype(np.int32),
+        most.data.astype(np.float32), np.minimum(chance.data, 1).astype(np.float32), first.width,
+    )  # fmt: skip
 
 
 def topical(
-    split: Split, counts: Counts, shares: Array, nodes: Sequence[Node], *, by_word: bool = False
+    split: Split,
+    counts: Counts,
+    shares: Array,
+    fine: Sequence[Sequence[int]],
+    *,
+    by_word: bool = False,
 ) -> list[Counts]:
-    """Topical counts c·p(t|x,d) of some topics of a split, a row a document."""
-    if not nodes:
-        return []
+    """Topical counts c·p(t|x,d) of groups of fine topics of a split, a row a document."""
     groups = np.full(split.topics.size, -1, dtype=np.int64)
-    for number, node in enumerate(nodes):
-        groups[node.fine] = number
+    for number, group in enumerate(fine):
+        groups[list(group)] = number
     chance = split.topics.posterior(counts, shares, groups, by_word=by_word)
-    return [_likely(counts, chance[:, number]) for number in range(len(nodes))]
+    return [_likely(counts, chance[:, number]) for number in range(len(fine))]
 
 
 def _likely(counts: Counts, chance: NDArray[np.float32]) -> Counts:
