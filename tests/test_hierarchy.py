@@ -41,7 +41,7 @@ def tree(workspace: Workspace) -> Tree:
     """Two levels, of several decompositions."""
     found = workspace.tree
     assert {topic.level for topic in found.values()} == {0, 1, 2}
-    assert len({node.owner for node in found.nodes.values()}) > 3
+    assert len({part.split for node in found.nodes.values() for part in node.parts}) > 2
     return found
 
 

@@ -440,7 +440,7 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
     tree = workspace.path / "tree"
     found = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
     parts = ["fine.npy", "indices.npy", "indptr.npy", "split.json", "values.npy"]
-    owners = {node.owner for node in workspace.tree.nodes.values() if node.owner}
+    owners = {part.split for node in workspace.tree.nodes.values() for part in node.parts}
     assert found == {
         "topics.json",
         *(f"topics/{name}.npy" for name in workspace.tree.nodes),

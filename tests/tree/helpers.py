@@ -71,7 +71,7 @@ def digests(tree: Grown) -> dict[str, tuple[object, ...]]:
     return {
         node.id: (
             node_sha256(node), node.words.tobytes(), node.weight, node.alpha, node.alpha0,
-            node.documents, node.parent, node.level, node.owner, node.fine, node.children,
+            node.documents, node.parent, node.level, str(node.parts), node.children,
             node.reason,
         )
         for node in tree.nodes.values()
@@ -123,13 +123,13 @@ def check_children(nodes: Mapping[str, Node], node: Node, shares: Mapping[str, A
     assert sum(child.documents for child in children) == node.documents
     together = np.sum([shares[child.id] for child in children], axis=0)
     np.testing.assert_allclose(together, shares[node.id], atol=NEAR)
-    owner = children[0].owner
-    assert {child.owner for child in children} == {owner}
-    fine = sorted(topic for child in children for topic in child.fine)
+    owner = children[0].parts[0].split
+    assert {part.split for child in children for part in child.parts} == {owner}
+    fine = sorted(topic for child in children for topic in child.parts[0].fine)
     assert fine == sorted(set(fine))
     if owner != node.id:
-        assert owner == node.owner
-        assert fine == node.fine
+        assert owner == node.parts[0].split
+        assert fine == sorted(node.parts[0].fine)
 
 
 def check_paths(tree: Grown, shares: Mapping[str, Array], documents: int) -> None:

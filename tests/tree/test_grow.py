@@ -128,7 +128,7 @@ def test_a_level_does_not_depend_on_those_below(name: str) -> None:
         for level in range(height + 1):
             for one, other in zip(on_level(lower, level), on_level(higher, level), strict=True):
                 assert one.words.tobytes() == other.words.tobytes()
-                assert (one.id, one.parent, one.owner) == (other.id, other.parent, other.owner)
+                assert (one.id, one.parent, one.parts) == (other.id, other.parent, other.parts)
                 assert (one.weight, one.alpha) == (other.weight, other.alpha)
                 assert one.documents == other.documents
                 assert node_sha256(one) == node_sha256(other)
@@ -308,10 +308,10 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     nodes, split = on_level(tree, 1), tree.splits[ROOT]
     counts = root_counts(planted().counts, np.full(300, 0.005, dtype=np.float32), 3)
     shares = split.topics.shares(counts).dense(split.topics.size)
-    found = walk.topical(split, counts, shares, nodes)
+    found = walk.topical(split, counts, shares, [node.parts[0].fine for node in nodes])
     groups = np.full(split.topics.size, -1)
     for number, node in enumerate(nodes):
-        groups[node.fine] = number
+        groups[node.parts[0].fine] = number
     chance = split.topics.posterior(counts, shares, groups)
     row = np.repeat(np.arange(DOCUMENTS), np.diff(counts.indptr))
     dropped = 0

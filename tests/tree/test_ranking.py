@@ -42,11 +42,11 @@ def test_heads_equal_a_naive_count() -> None:
         width = int(random.integers(3, 40))
         counts = random.poisson(random.uniform(0.02, 1, width), (60, width))
         words = random.dirichlet(np.full(width, 0.4), 3)
-        root = Node(ROOT, None, 0, None, [], words[0], children=["a", "b"])
+        root = Node(ROOT, None, 0, [], words[0], children=["a", "b"])
         nodes = {ROOT: root}
         for name, row in zip("ab", words[1:], strict=True):
-            nodes[name] = Node(name, ROOT, 1, ROOT, [], row)
-        head_words(matrix_shards(csr_array(counts)), nodes, np.ones(width), Serial())
+            nodes[name] = Node(name, ROOT, 1, [], row)
+        head_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(width), Serial())
         for name in "ab":
             assert nodes[name].heads == naive_heads(counts, nodes[name], root, root), case
         assert root.heads == np.argsort(-words[0], kind="stable")[:HEADS].tolist()
@@ -72,10 +72,10 @@ def test_a_word_that_goes_with_none_falls_back() -> None:
     own[:5] = [0.16, 0.16, 0.16, 0.16, 0.2]
     own, above = own / own.sum(), above / above.sum()
     nodes = {
-        ROOT: Node(ROOT, None, 0, None, [], above, children=["a"]),
-        "a": Node("a", ROOT, 1, ROOT, [], own),
+        ROOT: Node(ROOT, None, 0, [], above, children=["a"]),
+        "a": Node("a", ROOT, 1, [], own),
     }
-    head_words(matrix_shards(csr_array(together)), nodes, np.ones(24), Serial())
+    head_words(matrix_shards(csr_array(together)), nodes, list(nodes), np.ones(24), Serial())
     assert sorted(nodes["a"].heads[:4]) == [0, 1, 2, 3]
     assert nodes["a"].heads[4] == 4
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ import pytest
 from strod.errors import DamagedError
 from strod.store.trees import DiskBook
 from strod.tree.inference import Shares, sparse_shares
-from strod.tree.shares import MemoryBook, joined, local_shares, paths, rows, topic_shares
-from strod.tree.topic import ROOT, Node, child_id, seed_of
+from strod.tree.shares import Masses, MemoryBook, joined, local_shares, paths, rows
+from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
 from tests.tree.helpers import grown
 
 if TYPE_CHECKING:
@@ -35,7 +35,19 @@ def random_shares(seed: int, documents: int = DOCUMENTS, topics: int = 30) -> Sh
 
 
 def node(name: str, parent: str | None, owner: str | None, fine: list[int]) -> Node:
-    return Node(name, parent, 0, owner, fine, NOTHING)
+    return Node(name, parent, 0, [] if owner is None else [Part(owner, fine)], NOTHING)
+
+
+class Base(NamedTuple):
+    """A decomposition, as far as masses look at it."""
+
+    parts: list[Part]
+
+
+def topic_shares(nodes: dict[str, Node], local: dict[str, Array], size: int) -> dict[str, Array]:
+    splits = {name: Base(nodes[name].parts) for name in local}
+    masses = Masses(cast("Any", splits), local.__getitem__, size)
+    return {name: masses.of(one.parts) for name, one in nodes.items()}
 
 
 def small_tree() -> dict[str, Node]:
@@ -61,7 +73,7 @@ def small_shares() -> dict[str, Array]:
         ROOT: local_shares(random_shares(1), random.dirichlet(np.ones(30))),
         "b": local_shares(random_shares(2, topics=3), np.array([0.5, 0.25, 0.25])),
     }
-    return topic_shares(list(small_tree().values()), local, DOCUMENTS)
+    return topic_shares(small_tree(), local, DOCUMENTS)
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
@@ -125,7 +137,7 @@ def test_the_share_of_a_second_decomposition_is_part_of_the_first() -> None:
 
 
 def test_shares_of_a_document_do_not_depend_on_the_others() -> None:
-    nodes = list(small_tree().values())
+    nodes = small_tree()
     local = {
         ROOT: np.random.default_rng(0).dirichlet(np.ones(30), DOCUMENTS),
         "b": np.random.default_rng(1).dirichlet(np.ones(3), DOCUMENTS),
@@ -208,3 +220,18 @@ def test_seeds_differ_by_topic_and_by_seed() -> None:
     assert len(seeds) == 9
     for one in seeds:
         assert np.random.default_rng(list(one)).random() < 1
+
+
+def test_masses_of_several_parts_add_up() -> None:
+    shares = small_shares()
+    random = np.random.default_rng(3)
+    local = {
+        ROOT: local_shares(random_shares(1), random.dirichlet(np.ones(30))),
+        "b": local_shares(random_shares(2, topics=3), np.array([0.5, 0.25, 0.25])),
+    }
+    nodes = small_tree()
+    splits = {ROOT: Base([]), "b": Base(nodes["b"].parts)}
+    masses = Masses(cast("Any", splits), local.__getitem__, DOCUMENTS)
+    both = masses.of([*nodes["ab"].parts, *nodes["bb"].parts])
+    np.testing.assert_allclose(both, shares["ab"] + shares["bb"])
+    assert (masses.of([]) == 1).all()
