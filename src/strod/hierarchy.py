@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.errors import DamagedError, UsageError
-from strod.store.trees import DiskBook, are_sound, node_sha256, read_nodes, read_split
+from strod.store.trees import DiskBook, are_sound, node_sha256, read_revision, read_split
 from strod.tree.ranking import ranked
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, local_shares, paths
-from strod.tree.topic import ROOT
+from strod.tree.topic import ROOT, walk
 from strod.tree.walk import Walk
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class Topic:
         Why it has no children; empty if it has.
     label : str or None
         Its name.
+    pinned : bool
+        Whether it survives when its parent is split again.
     phrases : list of (str, float)
         The phrases that stand for it and their scores, the best first.
     sha256 : str
@@ -69,6 +71,7 @@ class Topic:
         self.weight, self.alpha, self.alpha0 = node.weight, node.alpha, node.alpha0
         self.documents, self.reason, self.sha256 = node.documents, node.reason, sha256
         self.label: str | None = node.label or None
+        self.pinned = node.pinned
         self.phrases: list[tuple[str, float]] = [(text, score) for text, score in node.phrases]
 
     def __repr__(self) -> str:
@@ -120,29 +123,24 @@ class Tree(Mapping[str, Topic]):
         What it was grown on.
     settings : dict
         How it was grown.
+    revision : int
+        Which state of it.
     """
 
-    def __init__(self, folder: Path, corpus: Corpus, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, corpus: Corpus, settings: dict[str, Any], revision: int = 1
+    ) -> None:
         self._folder, self._corpus, self.settings = folder, corpus, settings
         self._book = DiskBook(folder / "splits")
-        found = read_nodes(folder)
+        found, self.change = read_revision(folder, revision)
         self.nodes = {name: node for name, (node, _) in found.items()}
         for node in self.nodes.values():
-            self._check(len(node.words) == len(self.surfaces), f"topics/{node.id}.npy")
+            self._check(len(node.words) == len(self.surfaces), f"words/{node.id}")
         self._topics: dict[str, Topic] = {}
         self._paths: dict[str, str] = {}
-        for path, name in self._walk(ROOT, ROOT):
+        for path, name in walk(self.nodes):
             self._topics[name] = Topic(self, self.nodes[name], path, found[name][1])
             self._paths[path] = name
-
-    def _walk(self, name: str, path: str) -> Iterator[tuple[str, str]]:
-        """Paths and ids, level by level."""
-        waiting = [(path, name)]
-        while waiting:
-            path, name = waiting.pop(0)
-            yield path, name
-            children = self.nodes[name].children
-            waiting += [(f"{path}/{i}", child) for i, child in enumerate(children, 1)]
 
     def __getitem__(self, name: str) -> Topic:
         return self._topics[self._paths.get(name, name)]
@@ -221,7 +219,7 @@ class Tree(Mapping[str, Topic]):
     def place(self, counts: csr_array) -> dict[str, Array]:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
         by_word = self.settings["topical"] == "word"
-        walk = Walk(self.nodes, self.splits, self._book, by_word)
+        walk = Walk(self.splits, self._book, by_word)
         documents = root_counts(counts, self._kept, self.settings["clip"])
         return self._combined(walk.place_new(documents).__getitem__, documents.size)
 

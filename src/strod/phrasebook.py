@@ -16,7 +16,7 @@ from strod.phrases.units import Lexicon
 from strod.store.phrases import read_units, unit_shards, write_counts, write_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from scipy.sparse import csr_array
@@ -116,17 +116,21 @@ class PhraseBook:
         """Documents by units."""
         return unit_shards(self._folder, self._shards, self.units.size)
 
-    def describe(
+    def describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
         self,
         nodes: dict[str, Node],
         parents: Sequence[str],
         shares: Shares,
         engine: Engine,
         progress: Progress,
+        only: Collection[str] | None = None,
     ) -> None:
-        """Give phrases and names to the children of `parents`, and phrases to the root."""
+        """Give phrases and names to the children of `parents`, and phrases to the root.
+
+        If `only` is given, to those topics and no others.
+        """
         lists = describe(
-            nodes, parents, self.units, self.lexicon, self.shards, shares, engine, progress
+            nodes, parents, self.units, self.lexicon, self.shards, shares, engine, progress, only
         )
         wanted = sorted({unit for found in lists.values() for unit, _ in found})
         surfaces: list[str] = self._corpus.lexicon["surface"].to_pylist()
@@ -136,7 +140,7 @@ class PhraseBook:
         )  # fmt: skip
         for name, found in lists.items():
             nodes[name].phrases = [(texts[unit], score) for unit, score in found]
-        name_children(nodes, parents)
+        name_children(nodes, parents, only)
 
 
 def _lexicon(corpus: Corpus, language: str) -> Lexicon:

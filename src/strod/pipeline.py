@@ -27,7 +27,7 @@ from strod.phrases.options import PhraseOptions
 from strod.progress import Progress, Silent
 from strod.store.manifest import FORMAT, VERSION, checksum, file_digests, seal
 from strod.store.publish import publish_folder, write_json
-from strod.store.trees import DiskBook, write_topics, write_tree
+from strod.store.trees import DiskBook, write_revision, write_tree
 from strod.text.sources import resolve
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Grown, document_shares, grow
@@ -103,7 +103,7 @@ def build(
         tree = _grow(root, reader, chosen, shape, progress)
         watch.stage("tree", **_grown(tree))
         _describe(root, tree, book, LocalEngine(chosen.threads), progress)
-        write_tree(root / "tree", tree)
+        write_tree(root / "tree", tree, {"what": "build"})
         if namer is not None:
             _name(root, reader, shape, tree, namer)
         watch.stage("phrases", passes=PASSES + 3, **_counted(book.units))
@@ -121,6 +121,8 @@ def build(
             "tree": {
                 "topics": len(tree.nodes),
                 "settings": shape.settings,
+                "history": [1],
+                "undone": [],
                 "sha256": checksum(digests["tree"]),
             },
             "parts": corpus.digests | digests["phrases"] | digests["tree"],
@@ -203,7 +205,7 @@ def _name(
     for topic in Tree(root / "tree", corpus, shape.settings).values():
         if topic.parent is not None:
             tree.nodes[topic.id].label = str(namer(topic))
-    write_topics(root / "tree", tree)
+    write_revision(root / "tree", tree.nodes.values(), {"what": "build"}, 1)
 
 
 def _digests(root: Path, part: str, workers: int) -> dict[str, dict[str, Any]]:

@@ -12,15 +12,18 @@ from strod.errors import DamagedError
 from strod.hierarchy import Tree
 from strod.store.check import check_files
 from strod.store.manifest import read_manifest
+from strod.store.trees import read_revision
 
 if TYPE_CHECKING:
     import os
+
+    from strod.revision import Change, Reviser
 
 __all__ = ["Workspace", "open_workspace"]
 
 
 class Workspace:
-    """A folder that `strod.build` made, open for reading.
+    """A folder that `strod.build` made: to read, and to revise one change at a time.
 
     Parameters
     ----------
@@ -54,7 +57,8 @@ class Workspace:
     @cached_property
     def tree(self) -> Tree:
         """The topics."""
-        return Tree(self.path / "tree", self.corpus, self.manifest["tree"]["settings"])
+        about = self.manifest["tree"]
+        return Tree(self.path / "tree", self.corpus, about["settings"], about["history"][-1])
 
     @cached_property
     def report(self) -> dict[str, Any]:
@@ -65,6 +69,86 @@ class Workspace:
         except (OSError, ValueError) as error:
             raise DamagedError(f"{path}: cannot be read ({error})") from error
         return report
+
+    def refresh(self) -> None:
+        """See what others, or a change of one's own, have published since."""
+        self.manifest = read_manifest(self.path)
+        for name in ("corpus", "tree", "report"):
+            self.__dict__.pop(name, None)
+
+    def expand(
+        self,
+        topic: str,
+        children: int | str = "auto",
+        height: int = 1,
+        *,
+        fresh: bool = False,
+        **how: Any,
+    ) -> Change:
+        """Split a topic, or split it again into another number of children.
+
+        Parameters
+        ----------
+        topic : str
+            Path or id.
+        children : int or "auto"
+            How many; pinned children stay and are counted.
+        height : int
+            Levels below the topic.
+        fresh : bool
+            Whether to decompose its text anew even if it has enough fine topics.
+        **how
+            As for every verb: `note`, a line for the history; `dry_run`, to find out only
+            what would change; `workers`; `progress`.
+        """
+        return self._reviser(how).expand(topic, children, height, fresh=fresh)
+
+    def collapse(self, topic: str, **how: Any) -> Change:
+        """Drop the descendants of a topic."""
+        return self._reviser(how).collapse(topic)
+
+    def merge(self, *topics: str, **how: Any) -> Change:
+        """Make one topic of two or more siblings; their children become its children."""
+        return self._reviser(how).merge(topics)
+
+    def remove(self, topic: str, **how: Any) -> Change:
+        """Dissolve a topic; its share goes to its siblings."""
+        return self._reviser(how).remove(topic)
+
+    def move(self, topic: str, target: str, **how: Any) -> Change:
+        """Put a topic under another parent."""
+        return self._reviser(how).move(topic, target)
+
+    def rename(self, topic: str, label: str, **how: Any) -> Change:
+        """Give a topic a name."""
+        return self._reviser(how).rename(topic, label)
+
+    def pin(self, topic: str, *, pinned: bool = True, **how: Any) -> Change:
+        """Let a topic survive when its parent is split again, or no longer."""
+        return self._reviser(how).pin(topic, pinned=pinned)
+
+    def undo(self, **how: Any) -> Change:
+        """Take back the last change."""
+        return self._reviser(how).undo()
+
+    def redo(self, **how: Any) -> Change:
+        """Take back the last undo."""
+        return self._reviser(how).redo()
+
+    def _reviser(self, how: dict[str, Any]) -> Reviser:
+        from strod.revision import Reviser  # noqa: PLC0415 - readers need none of it
+
+        return Reviser(self, **how)
+
+    def history(self) -> list[dict[str, Any]]:
+        """What was changed, when and why, the first change first; undone changes last."""
+        about, folder = self.manifest["tree"], self.path / "tree"
+        numbers = [(number, False) for number in about["history"]]
+        numbers += [(number, True) for number in reversed(about["undone"])]
+        return [
+            {"revision": number, **read_revision(folder, number)[1], "undone": undone}
+            for number, undone in numbers
+        ]
 
     def check(self, workers: int = 1) -> list[str]:
         """Compare every file with its checksum; return a line for each that is wrong."""

@@ -11,14 +11,16 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from strod.cli.console import number, output
+from strod.tree.topic import walk
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from strod.hierarchy import Topic
+    from strod.revision import Change
     from strod.workspace import Workspace
 
-__all__ = ["as_dictionary", "print_tree", "show"]
+__all__ = ["as_dictionary", "print_branch", "print_tree", "show"]
 
 SHOWN = 8  # phrases of a topic where the screen has no width
 MANY = 30  # words to choose from
@@ -138,6 +140,23 @@ def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic
     for index, child in enumerate(children):
         branch = "└─ " if index == len(children) - 1 else "├─ "
         lines += _lines(child, stem + branch, None if depth is None else depth - 1)
+    return lines
+
+
+def print_branch(change: Change, console: Console) -> list[Text]:
+    """New and changed topics, one a line, with their phrases and ids."""
+    lines = []
+    for path, name in walk(change.nodes):
+        if name not in change.added and name not in change.changed:
+            continue
+        node = change.nodes[name]
+        head = Text.assemble(
+            (path, "bold"), " ", (f"{100 * node.weight:.1f}%", "cyan"), " ", (name, "dim"), "  ",
+        )  # fmt: skip
+        texts, room = [text for text, _ in node.phrases[:SHOWN]], console.width - head.cell_len
+        while len(texts) > 1 and console.is_terminal and cell_len(", ".join(texts)) > room:
+            texts.pop()
+        lines.append(head + Text(", ".join(texts)))
     return lines
 
 

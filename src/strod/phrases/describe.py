@@ -15,7 +15,7 @@ from strod.tree.ranking import meetings
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,6 +53,7 @@ def describe(
     shares: Shares,
     engine: Engine,
     progress: Progress,
+    only: Collection[str] | None = None,
 ) -> Lists:
     """Lists of units for the children of `parents`, and of the root if it is among them.
 
@@ -74,6 +75,8 @@ def describe(
         Maps over shards.
     progress : Progress
         Is told how far the work is.
+    only : collection of str, optional
+        Topics that are described, if not all of them.
     """
     progress.stage("ranking phrases", 0, "")
     columns = _columns(units, lexicon, len(nodes[ROOT].words))
@@ -83,10 +86,12 @@ def describe(
         likely = evidence(batch, nodes, columns)
         counts = topical_counts(batch, likely, shards, shares, engine)
         place = {name: counts[:, number] for number, name in enumerate(batch.names)}
-        if ROOT in batch.wanted:
+        if ROOT in batch.wanted and (only is None or ROOT in only):
             found[ROOT] = popular(place[ROOT], lengths)
         for parent in batch.wanted:
             for child in nodes[parent].children:
+                if only is not None and child not in only:
+                    continue
                 above = place[parent], place[ROOT]
                 found[child] = candidates(place[child], *above, lengths, nodes[child].level)
     met = meetings(shards, [one.units for one in found.values()], units.size, engine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from strod.tree.topic import Node
 
@@ -15,11 +15,17 @@ LETTERS = 40  # of a name
 PARTS = 2
 
 
-def name_children(nodes: Mapping[str, Node], parents: Iterable[str]) -> None:
-    """Name the children of `parents`: two phrases, more if siblings have the same."""
+def name_children(
+    nodes: Mapping[str, Node], parents: Iterable[str], only: Collection[str] | None = None
+) -> None:
+    """Name the children of `parents`: two phrases, more if siblings have the same.
+
+    If `only` is given, those among them; the others keep their names.
+    """
     for parent in parents:
-        taken: set[str] = set()
-        for child in nodes[parent].children:
+        fresh = [name for name in nodes[parent].children if only is None or name in only]
+        taken = {nodes[name].label for name in nodes[parent].children if name not in fresh}
+        for child in fresh:
             texts = [text for text, _ in nodes[child].phrases]
             label = _name(texts, taken)
             nodes[child].label = label

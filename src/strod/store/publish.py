@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ArrayWriter", "publish_folder", "write_json"]
+__all__ = [
+    "ArrayWriter",
+    "explained",
+    "locked",
+    "publish_folder",
+    "sync",
+    "sync_tree",
+    "write_json",
+]
 
 _HEADER = 128  # bytes, as numpy writes for one-dimensional arrays
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
@@ -62,7 +70,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -70,11 +79,12 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _sync_tree(folder: Path) -> None:
+def sync_tree(folder: Path) -> None:
+    """Wait until a folder and all that is in it is on the disk."""
     for root, _, names in os.walk(folder, topdown=False):
         for name in names:
-            _sync(Path(root, name))
-        _sync(Path(root))
+            sync(Path(root, name))
+        sync(Path(root))
 
 
 def _take(path: Path) -> int:
@@ -89,13 +99,13 @@ def _take(path: Path) -> int:
             holder = os.read(descriptor, 32).decode(errors="replace").strip() or "another"
             os.close(descriptor)
             raise BusyError(
-                f"{path.parent}: process {holder} is building the same workspace; wait for it"
+                f"{path.parent}: process {holder} is writing the same workspace; wait for it"
             ) from None
         os.close(descriptor)  # whoever held it removed the file in the meantime
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold `path`, a file beside the folder that is written."""
     try:
         descriptor = _take(path)
@@ -122,7 +132,7 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent}: no such folder; make it first")
     building = target.parent / f".{target.name}.building"
-    with _locked(target.parent / f".{target.name}.lock"):
+    with locked(target.parent / f".{target.name}.lock"):
         _recover(target)
         if os.path.lexists(target) and not overwrite:
             raise UsageError(f"{target}: exists already; give another name or --overwrite")
@@ -132,10 +142,10 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
         try:
             building.mkdir()
             yield building
-            _sync_tree(building)
+            sync_tree(building)
             _put_in_place(building, target)
         except OSError as error:
-            raise _explained(error, building) from error
+            raise explained(error, building) from error
         finally:
             shutil.rmtree(building, ignore_errors=True)
 
@@ -177,13 +187,14 @@ def _put_in_place(building: Path, target: Path) -> None:
     move = _exchange if target.exists() else Path.rename
     move(building, target)
     try:
-        _sync(target.parent)
+        sync(target.parent)
     except OSError:  # not certain to stay, so it is taken back
         move(target, building)
         raise
 
 
-def _explained(error: OSError, folder: Path) -> StrodError:
+def explained(error: OSError, folder: Path) -> StrodError:
+    """An error of the system in one line."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         try:
             free = f"{shutil.disk_usage(folder.parent).free / 1e6:,.0f} MB free"

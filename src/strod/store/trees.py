@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +21,7 @@ from strod.tree.split import Split
 from strod.tree.topic import Node, Part
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -31,9 +32,11 @@ __all__ = [
     "are_sound",
     "load_array",
     "node_sha256",
-    "read_nodes",
+    "read_revision",
     "read_split",
-    "write_topics",
+    "revision_name",
+    "write_revision",
+    "write_split",
     "write_tree",
 ]
 
@@ -47,11 +50,13 @@ class DiskBook:
     Parameters
     ----------
     root : Path
-        The folder ``tree/splits`` of a workspace.
+        The folder ``tree/splits`` of a workspace, or of a change that is not published yet.
+    others : Path, optional
+        Where those are that `root` does not have.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, others: Path | None = None) -> None:
+        self._root, self._others = root, others
         self._writers: dict[str, dict[str, ArrayWriter]] = {}
         self._shares: dict[str, Shares] = {}
 
@@ -88,6 +93,8 @@ class DiskBook:
         """Shares of some documents, memory-mapped."""
         if owner not in self._shares:
             folder = self._root / owner
+            if self._others is not None and not folder.is_dir():
+                folder = self._others / owner
             arrays = [load_array(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
             self._shares[owner] = Shares(*arrays)
         return rows(self._shares[owner], first, size)
@@ -141,26 +148,44 @@ def node_sha256(node: Node) -> str:
     return value.hexdigest()
 
 
-def write_tree(folder: Path, tree: Grown) -> None:
-    """Write topics and decompositions below ``tree/``; the shares are there already."""
-    (folder / "topics").mkdir(parents=True)
-    for node in tree.nodes.values():
-        np.save(folder / "topics" / f"{node.id}.npy", node.words.astype("<f8"))
-    write_topics(folder, tree)
-    for owner, split in tree.splits.items():
-        _write_split(folder / "splits" / owner, split)
+def write_tree(folder: Path, tree: Grown, change: dict[str, Any], number: int = 1) -> None:
+    """Write a revision and the decompositions below ``tree/``; the shares are there already."""
+    write_revision(folder, tree.nodes.values(), change, number)
+    for name, split in tree.splits.items():
+        write_split(folder / "splits" / name, split)
 
 
-def write_topics(folder: Path, tree: Grown) -> None:
-    """Write what there is to know about topics, their words aside."""
+def write_revision(
+    folder: Path, nodes: Iterable[Node], change: dict[str, Any], number: int
+) -> None:
+    """Write what there is to know about all topics, and the words of those that have new ones."""
+    for part in ("words", "revisions"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
     topics = []
-    for node in tree.nodes.values():
-        entry = {name: value for name, value in vars(node).items() if name != "words"}
-        topics.append(entry | {"sha256": node_sha256(node)})
-    _write_sealed(folder / "topics.json", {"topics": topics})
+    for node in nodes:
+        name = _words_name(node)
+        if isinstance(node.words, np.memmap):  # it comes from a file, which is there
+            name = Path(str(node.words.filename)).name
+        else:
+            np.save(folder / "words" / name, node.words.astype("<f8"))
+        entry = {key: value for key, value in vars(node).items() if key != "words"}
+        topics.append(entry | {"words": name, "sha256": node_sha256(node)})
+    content = {"topics": topics, "change": change}
+    _write_sealed(folder / "revisions" / revision_name(number), content)
 
 
-def _write_split(folder: Path, split: Split) -> None:
+def revision_name(number: int) -> str:
+    """File of a revision."""
+    return f"{number:05d}.json"
+
+
+def _words_name(node: Node) -> str:
+    digest = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes()).hexdigest()
+    return f"{node.id}-{digest[:12]}.npy"
+
+
+def write_split(folder: Path, split: Split) -> None:
+    """Write a decomposition."""
     np.save(folder / "fine.npy", split.topics.counts.astype("<f4"))
     _write_sealed(
         folder / "split.json",
@@ -179,19 +204,23 @@ def _write_split(folder: Path, split: Split) -> None:
     )
 
 
-def read_nodes(folder: Path) -> dict[str, tuple[Node, str]]:
-    """Topics by id with their checksums, parents before children; words are memory-mapped."""
-    path = folder / "topics.json"
-    found = {}
+def read_revision(folder: Path, number: int) -> tuple[dict[str, tuple[Node, str]], dict[str, Any]]:
+    """Topics by id with their checksums, parents before children, and what was changed.
+
+    Words are memory-mapped.
+    """
+    path = folder / "revisions" / revision_name(number)
+    content, found = _read_sealed(path), {}
     try:
-        for entry in _read_sealed(path)["topics"]:
+        for entry in content["topics"]:
             checksum = entry.pop("sha256")
-            words = load_array(folder / "topics" / f"{entry['id']}.npy", "<f8")
+            words = load_array(folder / "words" / entry.pop("words"), "<f8")
             entry["parts"] = [Part(str(name), list(fine)) for name, fine in entry["parts"]]
+            entry["phrases"] = [(str(text), float(score)) for text, score in entry["phrases"]]
             found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))
-    except (KeyError, TypeError, AttributeError) as error:
+        return found, dict(content["change"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
-    return found
 
 
 def read_split(folder: Path) -> Split:

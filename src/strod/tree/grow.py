@@ -16,6 +16,7 @@ import numpy as np
 from strod.errors import UsageError
 from strod.tree.grouping import cut, natural_children
 from strod.tree.ranking import head_words
+from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
 from strod.tree.shares import Masses, local_shares, paths
 from strod.tree.split import NotSplit, Split, split_node
@@ -128,8 +129,9 @@ class Grower:
         words = occurrences / max(int(occurrences.sum()), 1)
         self.tree = tree or Grown({ROOT: Node(ROOT, None, 0, [], words)})
         by_word = options.topical == "word"
-        self.walk = Walk(self.tree.nodes, self.tree.splits, book, by_word)
+        self.walk = Walk(self.tree.splits, book, by_word)
         self.rate = self._rate()
+        self.masses: dict[str, list[Part]] = {}
 
     def _rate(self) -> float:
         """Share of the documents that the root is learnt from."""
@@ -163,11 +165,17 @@ class Grower:
         self.finish(list(self.tree.nodes))
         return self.tree
 
-    def split(self, node: Node) -> None:
-        """Gather, decompose, cut, place; until no topic below is left that may be split."""
+    def split(self, node: Node, parts: list[Part] | None = None) -> None:
+        """Decompose a topic, or some parts of it, and so on below it."""
         self._check_memory()
-        pending = [node]
+        self.masses[node.id] = node.parts if parts is None else parts
+        self.grow([node])
+
+    def grow(self, pending: list[Node]) -> None:
+        """Gather, decompose, cut, place; until no topic is left that may be split."""
         while pending:
+            for node in pending:
+                self.masses.setdefault(node.id, node.parts)
             fresh: list[tuple[Node, str]] = []
             for batch in self._batches(pending):
                 fresh += self._decompose(batch, self._gather(batch))
@@ -179,7 +187,7 @@ class Grower:
         batch: list[Node] = []
         room = self.memory
         for node in pending:
-            share = min(1.0, SPREAD * self._share(node.parts)) * self._rate_of(node)
+            share = min(1.0, SPREAD * self._share(node)) * self._rate_of(node)
             need = int(share * self.counts * COUNT_BYTES)
             if batch and need > room:
                 yield batch
@@ -190,26 +198,21 @@ class Grower:
 
     def _rate_of(self, node: Node) -> float:
         """A small topic is learnt from a larger share of the documents."""
-        return min(1.0, self.rate / max(self._share(node.parts), 1e-9))
+        return min(1.0, self.rate / max(self._share(node), 1e-9))
 
-    def _share(self, parts: Sequence[Part]) -> float:
-        """Weight of a mass as its ancestors' samples have it: what is known before placing."""
-        if not parts:
-            return 1.0
-        splits = self.tree.splits
-        return sum(
-            self._share(splits[name].parts) * float(splits[name].overlap.weights[fine].sum())
-            for name, fine in parts
-        )
+    def _share(self, node: Node) -> float:
+        """What is known of a topic's weight before it is placed."""
+        return mass_weight(self.tree, self.masses[node.id])
 
     def _gather(self, pending: list[Node]) -> dict[str, list[Counts]]:
         """One pass: a sample of the topical counts of every node that is to be split."""
         self.progress.stage("sampling", self.documents, "documents")
         rates = {node.id: self._rate_of(node) for node in pending}
+        masses = {node.id: self.masses[node.id] for node in pending}
         samples: dict[str, list[Counts]] = {node.id: [] for node in pending}
 
         def visit(shard: Documents) -> tuple[int, dict[str, Counts]]:
-            return shard.size, self.walk.gather(shard, self._root_counts(shard), rates)
+            return shard.size, self.walk.gather(shard, self._root_counts(shard), masses, rates)
 
         for size, parts in self.engine.map(visit, self.shards):
             for name, part in parts.items():
@@ -246,7 +249,7 @@ class Grower:
                 node.reason = result
                 continue
             name = self._free_name(node.id)
-            self.tree.splits[name] = replace(result, parts=node.parts)
+            self.tree.splits[name] = replace(result, parts=self.masses[node.id])
             fresh.append((node, name))
         return fresh
 
@@ -307,7 +310,8 @@ class Grower:
             share = float(weights[group].sum() / whole)
             child = Node(
                 child_id(node.id, group, split.digest), node.id, node.level + 1,
-                [Part(part.split, group)], self._words(split, group), node.weight * share,
+                [Part(part.split, group)], self._words([Part(part.split, group)]),
+                node.weight * share,
                 split.alpha0 * share,
             )  # fmt: skip
             self.tree.nodes[child.id] = child
@@ -315,11 +319,8 @@ class Grower:
             fresh.append(child)
         return fresh
 
-    def _words(self, split: Split, fine: list[int]) -> Array:
-        """φ of a topic: the expected counts of its fine topics, no longer thinned."""
-        counts: Array = split.topics.counts[fine].sum(axis=0, dtype=np.float64) / self.kept
-        words: Array = counts / counts.sum()
-        return words
+    def _words(self, parts: list[Part]) -> Array:
+        return mixed_words(self.tree, parts, self.kept.astype(np.float64))
 
     def _place(self, fresh: list[str]) -> None:
         """One pass: the shares of all documents in the new splits."""

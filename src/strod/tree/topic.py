@@ -7,10 +7,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ROOT", "Node", "Part", "child_id", "seed_of"]
+__all__ = ["ROOT", "Node", "Part", "child_id", "seed_of", "walk"]
 
 ROOT = "o"
 
@@ -68,6 +70,8 @@ class Node:
         The phrases that stand for it and their scores, the best first.
     label : str
         Its name.
+    pinned : bool
+        Whether it survives when its parent is split again.
     """
 
     id: str
@@ -84,6 +88,16 @@ class Node:
     heads: list[int] = field(default_factory=list)
     phrases: list[tuple[str, float]] = field(default_factory=list)
     label: str = ""
+    pinned: bool = False
+
+
+def walk(nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
+    """Paths and ids of all topics, level by level; children are numbered in their order."""
+    waiting = [(ROOT, ROOT)]
+    for path, name in waiting:  # grows while it is read
+        yield path, name
+        children = nodes[name].children
+        waiting += [(f"{path}/{i}", child) for i, child in enumerate(children, 1)]
 
 
 def child_id(parent: str, fine: list[int], split: str) -> str:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from strod.tree.inference import Shares
     from strod.tree.shares import Book
     from strod.tree.split import Split
-    from strod.tree.topic import Node
 
     Array = NDArray[np.float64]
 
@@ -61,15 +60,14 @@ class Walk:
 
     Attributes
     ----------
-    nodes, splits : dict
-        The tree so far.
+    splits : dict
+        The decompositions so far.
     book : Book
         Shares of the documents in the splits that are done.
     by_word : bool
         Whether a token's topic depends on its word alone, as in the paper.
     """
 
-    nodes: Mapping[str, Node]
     splits: Mapping[str, Split]
     book: Book
     by_word: bool = False
@@ -95,13 +93,17 @@ class Walk:
         return placed
 
     def gather(
-        self, shard: Documents, counts: Counts, rates: Mapping[str, float]
+        self,
+        shard: Documents,
+        counts: Counts,
+        masses: Mapping[str, Sequence[Part]],
+        rates: Mapping[str, float],
     ) -> dict[str, Counts]:
-        """A sample of the topical counts of some topics."""
+        """A sample of the topical counts of some masses."""
         chosen = _chosen(shard, max(rates.values()))
-        masses = [self.nodes[name].parts for name in rates]
+        wanted = [masses[name] for name in rates]
         found = self._counts(
-            drawn(counts, chosen), masses, lambda name, _: self._read(name, shard), chosen
+            drawn(counts, chosen), wanted, lambda name, _: self._read(name, shard), chosen
         )
         samples = {}
         for (name, rate), part in zip(rates.items(), found, strict=True):

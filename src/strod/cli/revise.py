@@ -1,0 +1,203 @@
+"""The verbs that change a tree: one branch at a time, everything else keeps its bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from strod.cli import shape
+from strod.cli.console import TerminalProgress, number, output
+from strod.cli.show import print_branch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strod.revision import Change
+    from strod.workspace import Workspace
+
+__all__ = [
+    "collapse",
+    "expand",
+    "history",
+    "merge",
+    "move",
+    "pin",
+    "redo",
+    "remove",
+    "rename",
+    "undo",
+    "unpin",
+]
+
+WORKSPACE = typer.Argument(..., metavar="W.strod", help="The workspace.")
+TOPIC = typer.Argument(..., metavar="TOPIC", help="Path (o/1/2) or id.")
+NOTE = typer.Option("", "--note", "-m", help="Why, for the history.")
+DRY_RUN = typer.Option(False, "--dry-run", help="Say what would change; write nothing.")
+CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of the topic.")
+
+
+def _changed(
+    path: Path, act: Callable[[Workspace, dict[str, Any]], Change], note: str, dry_run: bool
+) -> None:
+    """Carry out a verb with a progress bar, then say what it did."""
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    workspace = Workspace(path)
+    with TerminalProgress(quiet=False) as progress:
+        change = act(workspace, {"note": note, "dry_run": dry_run, "progress": progress})
+    console = output()
+    would = "would " if dry_run else ""
+    parts = [
+        f"{number(len(names))} {what}"
+        for names, what in (
+            (change.added, "new"), (change.changed, "changed"), (change.removed, "gone"),
+        )
+        if names
+    ]  # fmt: skip
+    console.print(f"{would}{change.what}: {', '.join(parts) or 'no topic differs'}")
+    console.print(
+        f"{number(change.kept)} other topics compared: "
+        + ("all as they were" if not dry_run else "all would stay as they are")
+    )
+    for line in print_branch(change, console):
+        console.print(line, soft_wrap=True)
+
+
+def expand(
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    children: str = CHILDREN,
+    height: int = typer.Option(1, min=1, help="Levels below the topic."),
+    fresh: bool = typer.Option(
+        False, "--fresh", help="Learn its topics anew, even if it has fine topics to cut."
+    ),
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Split a topic, or split it again into another number of children.
+
+    \b
+    Examples:
+      strod expand papers.strod o/1/2 --children 4
+      strod expand papers.strod o/1 --children auto --dry-run
+    """  # noqa: D301
+    wanted = shape.number_or("children", children, int, "auto")
+    _changed(
+        workspace, lambda w, how: w.expand(topic, wanted, height, fresh=fresh, **how), note, dry_run
+    )
+
+
+def collapse(
+    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+) -> None:
+    """Drop what is below a topic.
+
+    Example: strod collapse papers.strod o/3
+    """
+    _changed(workspace, lambda w, how: w.collapse(topic, **how), note, dry_run)
+
+
+def merge(
+    workspace: Path = WORKSPACE,
+    topics: list[str] = typer.Argument(..., metavar="TOPIC TOPIC...", help="Siblings."),
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Make one topic of two or more siblings; their children become its children.
+
+    Example: strod merge papers.strod o/1/2 o/1/4
+    """
+    _changed(workspace, lambda w, how: w.merge(*topics, **how), note, dry_run)
+
+
+def remove(
+    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+) -> None:
+    """Dissolve a topic: its share goes to the siblings it has most to do with.
+
+    Example: strod remove papers.strod o/5
+    """
+    _changed(workspace, lambda w, how: w.remove(topic, **how), note, dry_run)
+
+
+def move(
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    target: str = typer.Argument(..., metavar="PARENT", help="Path or id of the new parent."),
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Put a topic under another parent.
+
+    Example: strod move papers.strod o/1/3 o/2
+    """
+    _changed(workspace, lambda w, how: w.move(topic, target, **how), note, dry_run)
+
+
+def rename(
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    label: str = typer.Argument(..., metavar="LABEL", help="The new name."),
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Give a topic a name.
+
+    Example: strod rename papers.strod o/1 "Machine learning"
+    """
+    _changed(workspace, lambda w, how: w.rename(topic, label, **how), note, dry_run)
+
+
+def pin(
+    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+) -> None:
+    """Let a topic survive when its parent is split again.
+
+    Example: strod pin papers.strod o/1/2
+    """
+    _changed(workspace, lambda w, how: w.pin(topic, **how), note, dry_run)
+
+
+def unpin(
+    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+) -> None:
+    """Take back a pin.
+
+    Example: strod unpin papers.strod o/1/2
+    """
+    _changed(workspace, lambda w, how: w.pin(topic, pinned=False, **how), note, dry_run)
+
+
+def undo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:
+    """Take back the last change.
+
+    Example: strod undo papers.strod
+    """
+    _changed(workspace, lambda w, how: w.undo(**how), "", dry_run)
+
+
+def redo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:
+    """Take back the last undo.
+
+    Example: strod redo papers.strod
+    """
+    _changed(workspace, lambda w, how: w.redo(**how), "", dry_run)
+
+
+def history(workspace: Path = WORKSPACE) -> None:
+    """List what was changed, when and why.
+
+    Example: strod history papers.strod
+    """
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    console = output()
+    for entry in Workspace(workspace).history():
+        when = entry.get("when", "")
+        note = f"  # {entry['note']}" if entry.get("note") else ""
+        undone = "  (undone)" if entry["undone"] else ""
+        console.print(
+            f"{entry['revision']:>4}  {when:<25}  {entry['what']}{note}{undone}", soft_wrap=True
+        )

@@ -1,0 +1,96 @@
+"""Changing a workspace: files that are never changed, and a manifest that says which count.
+
+A change writes new files into a folder of its own, syncs them, moves them into place, and
+then replaces the manifest in one step. A reader has read one manifest or the other; a
+writer that dies leaves files that no manifest names, which the next one removes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from strod.store.manifest import NAME, checksum, file_digests, read_manifest, seal
+from strod.store.publish import explained, locked, sync, sync_tree, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Staging", "changing"]
+
+CHANGED = ("tree",)  # folders whose files come and go
+
+
+class Staging:
+    """A change under way.
+
+    Attributes
+    ----------
+    folder : Path
+        Where new files go, under the names they will have in the workspace.
+    manifest : dict
+        The manifest as it is now.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.folder = root / ".change"
+        self.manifest = read_manifest(root)
+
+    def prepare(self) -> None:
+        """Remove what a change that did not come to its end has left."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for part in CHANGED:
+            for path in (self._root / part).rglob("*"):
+                if path.is_file() and self._name(path) not in self.manifest["parts"]:
+                    path.unlink()
+        self.folder.mkdir()
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+    def publish(self, manifest: dict[str, Any], workers: int = 1) -> None:
+        """Move the new files into place, then the manifest; nothing counts before that."""
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        names = [path.relative_to(self.folder).as_posix() for path in files]
+        parts = manifest["parts"] | file_digests(self.folder, names, workers)
+        sync_tree(self.folder)
+        for name in names:
+            target = self._root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).replace(target)
+        for folder in sorted({(self._root / name).parent for name in names}):
+            _sync_up(folder, self._root)
+        own = {name: digest for name, digest in parts.items() if name.startswith("tree/")}
+        tree = manifest["tree"] | {"sha256": checksum(own)}
+        content = manifest | {"parts": parts, "tree": tree}
+        aside = self.folder / NAME
+        write_json(aside, content | {"sha256": seal(content)})
+        sync(aside)
+        aside.replace(self._root / NAME)
+        sync(self._root)
+
+
+def _sync_up(folder: Path, root: Path) -> None:
+    """A new folder is there only when the one above knows it."""
+    while folder != root:
+        sync(folder)
+        folder = folder.parent
+    sync(root)
+
+
+@contextmanager
+def changing(root: Path) -> Iterator[Staging]:
+    """Hold the workspace alone for one change; readers go on reading."""
+    root = root.resolve()
+    with locked(root.parent / f".{root.name}.lock"):
+        staging = Staging(root)
+        try:
+            staging.prepare()
+            yield staging
+        except OSError as error:
+            raise explained(error, root) from error
+        finally:
+            shutil.rmtree(staging.folder, ignore_errors=True)

@@ -1,0 +1,227 @@
+"""Changing one branch of a tree: which topics there are and what they are made of.
+
+These functions move parts around; they read no documents. Numbers that follow from the parts
+(words, weights, documents) are computed afterwards, for the topics that the functions return;
+all others keep theirs to the last bit. Children always add up to their parent.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.errors import UsageError
+from strod.tree.topic import ROOT, Node, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.tree.grow import Grown
+
+    Array = NDArray[np.float64]
+
+__all__ = [
+    "collapse",
+    "combined",
+    "descendants",
+    "mass_weight",
+    "merge",
+    "mixed_words",
+    "move",
+    "remove",
+    "reorder",
+]
+
+COLLAPSED = "collapsed"
+
+
+def combined(masses: Iterable[Sequence[Part]]) -> list[Part]:
+    """Disjoint masses as one: a part for each decomposition, fine topics in order."""
+    fine: dict[str, list[int]] = {}
+    for mass in masses:
+        for part in mass:
+            fine.setdefault(part.split, []).extend(part.fine)
+    return [Part(name, sorted(numbers)) for name, numbers in fine.items()]
+
+
+def descendants(tree: Grown, name: str) -> list[str]:
+    """All topics below one, parents before children."""
+    found = list(tree.nodes[name].children)
+    for below in found:  # grows while it is read
+        found += tree.nodes[below].children
+    return found
+
+
+def mixed_words(tree: Grown, parts: Sequence[Part], kept: Array) -> Array:
+    """φ of a mass: the words of its fine topics, no longer thinned, by what they weigh."""
+    total = np.zeros(len(kept))
+    for part in parts:
+        split = tree.splits[part.split]
+        counts = split.topics.counts[part.fine].sum(axis=0, dtype=np.float64) / kept
+        if len(parts) == 1:
+            return np.asarray(counts / counts.sum())
+        total += mass_weight(tree, [part]) * counts / counts.sum()
+    result: Array = total / total.sum()
+    return result
+
+
+def mass_weight(tree: Grown, parts: Sequence[Part]) -> float:
+    """Weight of a mass as the samples of its decompositions have it."""
+    if not parts:
+        return 1.0
+    return sum(
+        mass_weight(tree, tree.splits[name].parts)
+        * float(tree.splits[name].overlap.weights[fine].sum())
+        for name, fine in parts
+    )
+
+
+def _drop(tree: Grown, names: Iterable[str]) -> None:
+    for name in names:
+        del tree.nodes[name]
+
+
+def _parent(tree: Grown, name: str) -> Node:
+    above = tree.nodes[name].parent
+    if above is None:
+        raise UsageError(f"{ROOT}: the root cannot be changed; name a topic below it")
+    return tree.nodes[above]
+
+
+def collapse(tree: Grown, name: str) -> list[str]:
+    """Drop what is below a topic."""
+    node = tree.nodes[name]
+    if not node.children:
+        raise UsageError(f"{name}: has no children to drop")
+    _drop(tree, descendants(tree, name))
+    node.children, node.alpha0, node.reason = [], 0.0, COLLAPSED
+    return []
+
+
+def merge(tree: Grown, names: Sequence[str]) -> list[str]:
+    """Two or more siblings become one; their children become its children.
+
+    A topic without children becomes a child itself if another one has some, so that
+    children add up to their parent.
+    """
+    if len(set(names)) != len(names) or len(names) < 2:  # noqa: PLR2004
+        raise UsageError("merge takes two or more different topics")
+    parent = _parent(tree, names[0])
+    members = [tree.nodes[name] for name in parent.children if name in names]
+    if len(members) != len(names):
+        raise UsageError("merge takes children of one topic; move them first")
+    digest = sha256("+".join(sorted(names)).encode()).hexdigest()[:12]
+    whole = Node(
+        digest, parent.id, members[0].level, combined(m.parts for m in members), parent.words
+    )
+    tree.nodes[whole.id] = whole
+    if any(member.children for member in members):
+        whole.alpha0 = max(member.alpha0 for member in members)
+        for member in members:
+            for child in member.children or [member.id]:
+                whole.children.append(child)
+                _attach(tree, child, whole)
+    else:
+        whole.reason = members[0].reason
+    whole.alpha = sum(member.alpha for member in members)
+    parent.children = [name for name in parent.children if name not in names] + [whole.id]
+    _drop(tree, [member.id for member in members if member.id not in whole.children])
+    reorder(tree)
+    return [whole.id]
+
+
+def _attach(tree: Grown, name: str, parent: Node) -> None:
+    node = tree.nodes[name]
+    node.parent = parent.id
+    shift = parent.level + 1 - node.level
+    for below in [name, *descendants(tree, name)]:
+        tree.nodes[below].level += shift
+
+
+def reorder(tree: Grown) -> None:
+    """Parents before children again."""
+    names = [ROOT, *descendants(tree, ROOT)]
+    nodes = {name: tree.nodes[name] for name in names}
+    tree.nodes.clear()
+    tree.nodes.update(nodes)
+
+
+def remove(tree: Grown, name: str) -> list[str]:
+    """Dissolve a topic: each of its fine topics goes to the sibling it shares documents with.
+
+    Returns the topics that have got something.
+    """
+    parent, node = _parent(tree, name), tree.nodes[name]
+    _drop(tree, descendants(tree, name))
+    parent.children.remove(name)
+    del tree.nodes[name]
+    if not parent.children:
+        parent.alpha0, parent.reason = 0.0, COLLAPSED
+        return []
+    given: dict[str, list[Part]] = {}
+    for part in node.parts:
+        for fine in part.fine:
+            for taker in _takers(tree, parent, part.split, fine):
+                given.setdefault(taker, []).append(Part(part.split, [fine]))
+    for taker, parts in given.items():
+        tree.nodes[taker].parts = combined([tree.nodes[taker].parts, parts])
+    heirs = [child for child in parent.children if child in given]
+    for heir in heirs:
+        tree.nodes[heir].alpha += node.alpha / len(heirs)
+    return list(given)
+
+
+def _takers(tree: Grown, parent: Node, split: str, fine: int) -> list[str]:
+    """Where a fine topic goes: the child it has most to do with, and so on to a leaf."""
+    found = []
+    while parent.children:
+        best = max(parent.children, key=lambda name: _lift(tree, name, split, fine))
+        found.append(best)
+        parent = tree.nodes[best]
+    return found
+
+
+def _lift(tree: Grown, name: str, split: str, fine: int) -> tuple[float, float]:
+    """How much more often than by chance a topic and a fine topic share documents."""
+    node, shared = tree.nodes[name], tree.splits[split].overlap
+    own = [number for part in node.parts if part.split == split for number in part.fine]
+    if not own:
+        return 0.0, node.weight
+    chance = max(float(shared.weights[own].sum() * shared.weights[fine]), 1e-12)
+    return float(shared.joint[fine, own].sum()) / chance, node.weight
+
+
+def move(tree: Grown, name: str, target: str) -> list[str]:
+    """Put a topic under another parent. Returns the topics whose mass has changed."""
+    old, new, node = _parent(tree, name), tree.nodes[target], tree.nodes[name]
+    if new is old:
+        raise UsageError(f"{name}: is a child of {target} already")
+    if target in [name, *descendants(tree, name)]:
+        raise UsageError(f"{name}: cannot be moved below itself")
+    if not new.children:
+        raise UsageError(f"{target}: has no children; expand it first, or merge the two")
+    if len(old.children) == 1:
+        raise UsageError(f"{name}: is an only child; collapse {old.id} instead")
+    old.children.remove(name)
+    new.children.append(name)
+    _attach(tree, name, new)
+    above = [_chain(tree, old.id), _chain(tree, target)]
+    touched = [one for chain in above for one in chain if one not in set(above[0]) & set(above[1])]
+    for one in sorted(touched, key=lambda one: -tree.nodes[one].level):
+        children = tree.nodes[one].children
+        tree.nodes[one].parts = combined(tree.nodes[child].parts for child in children)
+    node.alpha = node.alpha or 1.0
+    reorder(tree)
+    return touched
+
+
+def _chain(tree: Grown, name: str) -> list[str]:
+    """A topic and those above it."""
+    found = [name]
+    while (above := tree.nodes[found[-1]].parent) is not None:
+        found.append(above)
+    return found
