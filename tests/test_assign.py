@@ -314,7 +314,7 @@ def test_in_a_process(tree_workspace: Path) -> None:
 
 def test_a_workspace_without_its_shares(tmp_path: Path) -> None:
     built = strod.build(TEXTS[:100], out=tmp_path / "w.strod", children=3)
-    (built.path / "tree" / "splits" / "o" / "values.npy").unlink()
+    (built.path / "tree" / "splits" / "o" / "0000" / "values.npy").unlink()
     with pytest.raises(StrodError, match=r"values\.npy"):
         list(assign_corpus(Workspace(built.path)))
     check_error(run("assign", built.path), "values.npy", "strod check", code=1)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["assign_corpus", "assign_new"]
+__all__ = ["assign_corpus", "assign_new", "same_words"]
 
 DIGITS = 6
 # Settings of the corpus that decide which words a text has.
@@ -58,14 +58,7 @@ def assign_new(
     """
     progress = progress or Silent()
     settings = workspace.manifest["corpus"]["settings"]
-    own = {name: settings[name] for name in _WORDS}
-    own["text_field"], own["stopwords"] = tuple(own["text_field"]), tuple(own["stopwords"])
-    if ":" not in own["tokenizer"] and own["tokenizer"] not in ("words", "bigrams"):
-        raise UsageError(
-            f"the corpus was built with the Python function {own['tokenizer']}; name it as "
-            "package.module:function when building, so that it can be found again"
-        )
-    chosen = CorpusOptions(**(own | {"min_df": 1, "max_vocabulary": 1 << 30} | options))
+    chosen = same_words(settings, **options)
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
         parts = resolve(sources, chosen.format)
@@ -80,6 +73,18 @@ def assign_new(
             progress.advance(shard.size)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def same_words(settings: dict[str, Any], **options: Any) -> CorpusOptions:
+    """Options under which a text has the words that it would have in the corpus."""
+    own = {name: settings[name] for name in _WORDS}
+    own["text_field"], own["stopwords"] = tuple(own["text_field"]), tuple(own["stopwords"])
+    if ":" not in own["tokenizer"] and own["tokenizer"] not in ("words", "bigrams"):
+        raise UsageError(
+            f"the corpus was built with the Python function {own['tokenizer']}; name it as "
+            "package.module:function when building, so that it can be found again"
+        )
+    return CorpusOptions(**(own | {"min_df": 1, "max_vocabulary": 1 << 30} | options))
 
 
 def _columns(corpus: Corpus, new: Corpus) -> tuple[NDArray[np.int64], int]:

@@ -131,7 +131,7 @@ class Tree(Mapping[str, Topic]):
         self, folder: Path, corpus: Corpus, settings: dict[str, Any], revision: int = 1
     ) -> None:
         self._folder, self._corpus, self.settings = folder, corpus, settings
-        self._book = DiskBook(folder / "splits")
+        self._book = DiskBook(folder / "splits", corpus.segments)
         found, self.change = read_revision(folder, revision)
         self.nodes = {name: node for name, (node, _) in found.items()}
         for node in self.nodes.values():

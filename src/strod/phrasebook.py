@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from strod.tree.topic import Node
     from strod.work import Engine
 
-__all__ = ["PhraseBook"]
+__all__ = ["PhraseBook", "lexicon_of"]
 
 
 class PhraseBook:
@@ -64,7 +64,7 @@ class PhraseBook:
         self._folder = root / "phrases"
         self._corpus, self._stemmed = corpus, stemmed
         self._shards = list(corpus.shards())
-        self.lexicon = _lexicon(corpus, language)
+        self.lexicon = lexicon_of(corpus, language)
         if units is not None:
             self.units = units
 
@@ -79,7 +79,7 @@ class PhraseBook:
         progress: Progress,
     ) -> PhraseBook:
         """Mine the phrases of a corpus."""
-        lexicon = _lexicon(corpus, chosen.language)
+        lexicon = lexicon_of(corpus, chosen.language)
         units = collect(list(corpus.shards()), lexicon, wanted, engine, progress)
         return cls(root, corpus, chosen.language, stemmed=chosen.stem, units=units)
 
@@ -143,7 +143,8 @@ class PhraseBook:
         name_children(nodes, parents, only)
 
 
-def _lexicon(corpus: Corpus, language: str) -> Lexicon:
+def lexicon_of(corpus: Corpus, language: str) -> Lexicon:
+    """The words of a corpus."""
     table = corpus.lexicon
     return Lexicon(
         table["word"].to_pylist(),

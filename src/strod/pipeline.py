@@ -102,8 +102,8 @@ def build(
         watch.stage("phrases", **_counted(book.units))
         tree = _grow(root, reader, chosen, shape, progress)
         watch.stage("tree", **_grown(tree))
-        _describe(root, tree, book, LocalEngine(chosen.threads), progress)
-        write_tree(root / "tree", tree, {"what": "build"})
+        _describe(root, reader, tree, book, LocalEngine(chosen.threads), progress)
+        write_tree(root / "tree", tree, {"what": "build", "corpus": corpus.about})
         if namer is not None:
             _name(root, reader, shape, tree, namer)
         watch.stage("phrases", passes=PASSES + 3, **_counted(book.units))
@@ -177,7 +177,7 @@ def _grow(
             len(corpus.vocabulary), memory,
         )  # fmt: skip
     # One BLAS thread a task: the order of sums never changes.
-    with threadpool_limits(1), DiskBook(root / "tree" / "splits") as shares:
+    with threadpool_limits(1), DiskBook(root / "tree" / "splits", corpus.segments) as shares:
         return grow(
             shards, corpus.vocabulary["occurrences"].to_numpy(), shape,
             LocalEngine(chosen.threads), shares, progress,
@@ -185,11 +185,11 @@ def _grow(
         )  # fmt: skip
 
 
-def _describe(
-    root: Path, tree: Grown, book: PhraseBook, engine: Engine, progress: Progress
+def _describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
+    root: Path, corpus: Corpus, tree: Grown, book: PhraseBook, engine: Engine, progress: Progress
 ) -> None:
     """Give phrases and names to all topics."""
-    shares = DiskBook(root / "tree" / "splits")
+    shares = DiskBook(root / "tree" / "splits", corpus.segments)
     parents = [name for name, node in tree.nodes.items() if node.children or name == ROOT]
     with threadpool_limits(1):
         book.describe(
@@ -202,10 +202,12 @@ def _name(
     root: Path, corpus: Corpus, shape: TreeOptions, tree: Grown, namer: Callable[[Topic], str]
 ) -> None:
     """Let the user's function name the topics."""
-    for topic in Tree(root / "tree", corpus, shape.settings).values():
+    opened = Tree(root / "tree", corpus, shape.settings)
+    for topic in opened.values():
         if topic.parent is not None:
             tree.nodes[topic.id].label = str(namer(topic))
-    write_revision(root / "tree", tree.nodes.values(), {"what": "build"}, 1)
+    change = opened.change
+    write_revision(root / "tree", tree.nodes.values(), change, 1)
 
 
 def _digests(root: Path, part: str, workers: int) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,6 +23,7 @@ from strod.tree.sampling import thinning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from strod.tree.topic import Node
     from strod.workspace import Workspace
 
-__all__ = ["Change", "Reviser"]
+__all__ = ["Change", "Reviser", "corpus_of"]
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ class Reviser:
             after, _ = read_revision(folder, tree["history"][-1])
             tree["topics"] = len(after)
             if not self._dry_run:
-                staging.publish(staging.manifest | {"tree": tree})
+                corpus = corpus_of(folder, tree["history"], staging.manifest["corpus"])
+                staging.publish(staging.manifest | {"tree": tree, "corpus": corpus})
         if not self._dry_run:
             self._workspace.refresh()
         return _compared(what, before, {name: node for name, (node, _) in after.items()})
@@ -200,6 +202,15 @@ class Reviser:
         staging.publish(manifest | {"tree": tree}, self._engine.workers)
 
 
+def corpus_of(folder: Path, history: Sequence[int], now: dict[str, Any]) -> dict[str, Any]:
+    """The corpus as it was at the end of a history: documents may have been added since."""
+    for number in reversed(history):
+        _, change = read_revision(folder, number)
+        if "corpus" in change:
+            return dict(change["corpus"])
+    return now
+
+
 class _Draft:
     """A tree that is being changed."""
 
@@ -218,7 +229,9 @@ class _Draft:
         self.tree = Grown(nodes, dict(workspace.tree.splits))
         self._known = set(self.tree.splits)
         self._shares = DiskBook(
-            staging.folder / "tree" / "splits", workspace.path / "tree" / "splits"
+            staging.folder / "tree" / "splits",
+            workspace.corpus.segments,
+            workspace.path / "tree" / "splits",
         )
 
     def id(self, topic: str) -> str:

@@ -17,6 +17,7 @@ from strod.store.trees import read_revision
 if TYPE_CHECKING:
     import os
 
+    from strod.addition import Addition
     from strod.revision import Change, Reviser
 
 __all__ = ["Workspace", "open_workspace"]
@@ -127,6 +128,20 @@ class Workspace:
         """Let a topic survive when its parent is split again, or no longer."""
         return self._reviser(how).pin(topic, pinned=pinned)
 
+    def add(self, *sources: Any, **how: Any) -> Addition:
+        """Append documents; topics keep their numbers, documents are placed on every level.
+
+        Parameters
+        ----------
+        *sources
+            As for `strod.build`.
+        **how
+            `note`, `workers`, `progress`, and `strict`.
+        """
+        from strod.addition import add  # noqa: PLC0415 - readers need none of it
+
+        return add(self, list(sources), **how)
+
     def undo(self, **how: Any) -> Change:
         """Take back the last change."""
         return self._reviser(how).undo()
@@ -146,13 +161,18 @@ class Workspace:
         numbers = [(number, False) for number in about["history"]]
         numbers += [(number, True) for number in reversed(about["undone"])]
         return [
-            {"revision": number, **read_revision(folder, number)[1], "undone": undone}
+            {"revision": number, **_recorded(folder, number), "undone": undone}
             for number, undone in numbers
         ]
 
     def check(self, workers: int = 1) -> list[str]:
         """Compare every file with its checksum; return a line for each that is wrong."""
         return check_files(self.path, workers)
+
+
+def _recorded(folder: Path, number: int) -> dict[str, Any]:
+    _, change = read_revision(folder, number)
+    return {name: value for name, value in change.items() if name != "corpus"}
 
 
 def open_workspace(path: str | os.PathLike[str]) -> Workspace:

@@ -439,11 +439,14 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
     ]
     tree = workspace.path / "tree"
     found = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
-    parts = ["fine.npy", "indices.npy", "indptr.npy", "split.json", "values.npy"]
+    parts = ["fine.npy", "split.json"]
+    parts += [f"0000/{name}.npy" for name in ("indices", "indptr", "values")]
     owners = {part.split for node in workspace.tree.nodes.values() for part in node.parts}
+    words = {path.name.partition("-")[0] for path in (tree / "words").glob("*.npy")}
+    assert words == set(workspace.tree.nodes)
     assert found == {
-        "topics.json",
-        *(f"topics/{name}.npy" for name in workspace.tree.nodes),
+        "revisions/00001.json",
+        *(f"words/{path.name}" for path in (tree / "words").glob("*.npy")),
         *(f"splits/{owner}/{part}" for owner in owners for part in parts),
     }
     assert sorted(files(workspace)) == [

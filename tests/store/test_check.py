@@ -184,7 +184,7 @@ def test_reading_a_damaged_tree(scratch: Path, everything: tuple[object, ...], s
     assert len(error.splitlines()) <= 1
     assert "strod check" in error or not error
     assert error or problem != "is missing"
-    if path.parent.name == "topics" or path.suffix == ".json":  # these have their own checksum
+    if path.parent.name == "words" or path.suffix == ".json":  # these have their own checksum
         assert found == everything
 
 
@@ -192,7 +192,8 @@ def test_reading_a_damaged_tree(scratch: Path, everything: tuple[object, ...], s
 def test_a_damaged_header_of_an_array(scratch: Path, byte: int) -> None:
     """An error of ours or none, whatever numpy thinks of it."""
     split = scratch / "tree" / "splits" / "o"
-    for path in (scratch / "tree" / "topics" / "o.npy", split / "fine.npy", split / "values.npy"):
+    [words] = (scratch / "tree" / "words").glob("o-*.npy")
+    for path in (words, split / "fine.npy", split / "0000" / "values.npy"):
         before = path.read_bytes()
         data = bytearray(before)
         data[byte] ^= 1 << byte % 7
@@ -206,7 +207,7 @@ def test_a_damaged_header_of_an_array(scratch: Path, byte: int) -> None:
 
 
 @pytest.mark.parametrize("place", [0.001, 0.2, 0.5, 0.8, 0.999])
-@pytest.mark.parametrize("name", ["topics.json", "splits/o/split.json"])
+@pytest.mark.parametrize("name", ["revisions/00001.json", "splits/o/split.json"])
 def test_a_changed_digit_of_the_tree_is_found(scratch: Path, name: str, place: float) -> None:
     path = scratch / "tree" / name
     before = path.read_bytes()
@@ -224,7 +225,7 @@ def test_a_changed_digit_of_the_tree_is_found(scratch: Path, name: str, place: f
 
 def test_a_changed_word_of_a_topic_is_found(scratch: Path) -> None:
     tree = strod.open(scratch).tree
-    path = scratch / "tree" / "topics" / f"{tree['o/2'].id}.npy"
+    [path] = (scratch / "tree" / "words").glob(f"{tree['o/2'].id}-*.npy")
     before = path.read_bytes()
     path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
     try:
@@ -242,7 +243,7 @@ def test_shares_of_another_corpus_are_found(scratch: Path) -> None:
     """Files that are whole, but not those of this tree."""
     folder = scratch / "tree" / "splits" / "o"
     other = strod.build(planted_texts(50), out=scratch.parent / "other.strod", height=1)
-    for name in ("indptr.npy", "values.npy", "indices.npy", "fine.npy"):
+    for name in ("0000/indptr.npy", "0000/values.npy", "0000/indices.npy", "fine.npy"):
         before = (folder / name).read_bytes()
         shutil.copy(other.path / "tree" / "splits" / "o" / name, folder / name)
         try:

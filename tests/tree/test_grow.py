@@ -270,8 +270,9 @@ def gathered(*, by_word: bool) -> tuple[Grown, dict[str, Any]]:
     shard = matrix_shards(planted().counts)[0]
     kept = thinning(planted().counts.sum(axis=0), options.thin)
     counts = root_counts(shard.counts, kept, options.clip)
-    found = Walk(tree.nodes, tree.splits, book, by_word=by_word).gather(
-        shard, counts, {node.id: 1.0 for node in on_level(tree, 1)}
+    masses = {node.id: node.parts for node in on_level(tree, 1)}
+    found = Walk(tree.splits, book, by_word=by_word).gather(
+        shard, counts, masses, dict.fromkeys(masses, 1.0)
     )
     return tree, found | {ROOT: counts}
 
@@ -292,10 +293,10 @@ def test_samples_of_topics_have_their_own_rates() -> None:
     shard = matrix_shards(planted().counts)[0]
     counts = root_counts(shard.counts, thinning(planted().counts.sum(axis=0), options.thin), 3)
     names = [node.id for node in on_level(tree, 1)]
-    way = Walk(tree.nodes, tree.splits, book)
-    every = way.gather(shard, counts, dict.fromkeys(names, 1.0))
-    some = way.gather(shard, counts, dict(zip(names, (0.1, 0.3, 0.6), strict=True)))
-    alone = way.gather(shard, counts, {names[1]: 0.3})
+    way, masses = Walk(tree.splits, book), {name: tree.nodes[name].parts for name in names}
+    every = way.gather(shard, counts, masses, dict.fromkeys(names, 1.0))
+    some = way.gather(shard, counts, masses, dict(zip(names, (0.1, 0.3, 0.6), strict=True)))
+    alone = way.gather(shard, counts, masses, {names[1]: 0.3})
     for name, rate in zip(names, (0.1, 0.3, 0.6), strict=True):
         assert some[name].size == pytest.approx(rate * every[name].size, rel=0.2)
     for one, other in zip(alone[names[1]].power(1).data, some[names[1]].power(1).data, strict=True):

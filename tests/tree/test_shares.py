@@ -78,7 +78,7 @@ def small_shares() -> dict[str, Array]:
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
 def test_a_book_gives_back_what_was_put_in(tmp_path: Path, kind: str) -> None:
-    book: Book = MemoryBook() if kind == "memory" else DiskBook(tmp_path / "splits")
+    book: Book = MemoryBook() if kind == "memory" else DiskBook(tmp_path / "splits", [("0000", 50)])
     whole = random_shares(0)
     dense = whole.dense(30)
     for first, size in [(0, 7), (7, 0), (7, 30), (37, 13)]:
@@ -94,7 +94,7 @@ def test_a_book_gives_back_what_was_put_in(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_book_of_documents_that_say_nothing(tmp_path: Path) -> None:
-    book = DiskBook(tmp_path / "splits")
+    book = DiskBook(tmp_path / "splits", [("0000", 50)])
     book.append("x", sparse_shares(np.zeros((5, 3))))
     book.close("x")
     assert not book.read("x", 0, 5).dense(3).any()
@@ -102,7 +102,7 @@ def test_a_book_of_documents_that_say_nothing(tmp_path: Path) -> None:
 
 def test_a_book_without_pages(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match=r"indptr\.npy: cannot be read.*strod check"):
-        DiskBook(tmp_path).read("none", 0, 1)
+        DiskBook(tmp_path, [("0000", 1)]).read("none", 0, 1)
 
 
 def test_joined_and_cut() -> None:

@@ -32,8 +32,8 @@ app.command("build")(build.build)
 app.command("show")(show.show)
 app.command("assign")(assign.assign)
 for _verb in (
-    revise.expand, revise.collapse, revise.merge, revise.remove, revise.move, revise.rename,
-    revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
+    revise.add, revise.expand, revise.collapse, revise.merge, revise.remove, revise.move,
+    revise.rename, revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
 ):  # fmt: skip
     app.command(_verb.__name__)(_verb)
 app.command("check")(check.check)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from strod.workspace import Workspace
 
 __all__ = [
+    "add",
     "collapse",
     "expand",
     "history",
@@ -35,6 +36,7 @@ WORKSPACE = typer.Argument(..., metavar="W.strod", help="The workspace.")
 TOPIC = typer.Argument(..., metavar="TOPIC", help="Path (o/1/2) or id.")
 NOTE = typer.Option("", "--note", "-m", help="Why, for the history.")
 DRY_RUN = typer.Option(False, "--dry-run", help="Say what would change; write nothing.")
+GROWN, GROWING = 1.5, 8  # times its weight; topics and phrases that are shown
 CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of the topic.")
 
 
@@ -168,6 +170,39 @@ def unpin(
     Example: strod unpin papers.strod o/1/2
     """
     _changed(workspace, lambda w, how: w.pin(topic, pinned=False, **how), note, dry_run)
+
+
+def add(
+    workspace: Path = WORKSPACE,
+    sources: list[str] = typer.Argument(
+        ..., metavar="SOURCE", help="Files, folders, or - for standard input."
+    ),
+    note: str = NOTE,
+    strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
+) -> None:
+    """Add documents: they are placed in the tree, whose topics keep their numbers.
+
+    Example: strod add papers.strod new.jsonl --note "November"
+    """
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    opened = Workspace(workspace)
+    with TerminalProgress(quiet=False) as progress:
+        found = opened.add(*sources, note=note, progress=progress, strict=strict)
+    console = output()
+    console.print(
+        f"added {number(found.documents)} documents"
+        + (f", left out {number(found.rejected)}" if found.rejected else "")
+        + f"; {100 * found.unknown:.1f}% of their words are new, "
+        f"{100 * found.homeless:.1f}% of them fit no topic"
+    )
+    grown = sorted(found.growth, key=lambda name: -found.growth[name])
+    for name in [one for one in grown if found.growth[one] > GROWN][:GROWING]:
+        topic = opened.tree[name]
+        console.print(f"grows: {topic.path} x{found.growth[name]:.1f}  {topic.label}")
+    if found.phrases:
+        texts = ", ".join(f"{text} ({count})" for text, count in found.phrases[:GROWING])
+        console.print(f"new phrases: {texts}", soft_wrap=True)
 
 
 def undo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:

@@ -72,6 +72,7 @@ class Shard:
     def __init__(self, segment: _Segment, index: int, base: int, width: int) -> None:
         self._segment = segment
         self._begin, self._end = segment.boundaries[index : index + 2]
+        self.folder = segment.folder
         self.segment, self.begin = segment.folder.name, self._begin
         self._width = width
         self.first = base + self._begin
@@ -138,11 +139,17 @@ class Corpus:
 
     def __init__(self, root: Path, manifest: dict[str, Any]) -> None:
         self._root = root
-        self._about = manifest["corpus"]
-        self.documents: int = self._about["documents"]
-        self.tokens: int = self._about["tokens"]
-        self.sha256: str = self._about["sha256"]
-        self.meta: dict[str, str] = self._about["meta"]
+        self.folder = root / "corpus"
+        self.about: dict[str, Any] = manifest["corpus"]
+        self.documents: int = self.about["documents"]
+        self.tokens: int = self.about["tokens"]
+        self.sha256: str = self.about["sha256"]
+        self.meta: dict[str, str] = self.about["meta"]
+
+    @property
+    def segments(self) -> list[tuple[str, int]]:
+        """Names of the segments, and how many documents each has."""
+        return [(one["name"], one["boundaries"][-1]) for one in self.about["segments"]]
 
     @cached_property
     def lexicon(self) -> pa.Table:
@@ -157,8 +164,8 @@ class Corpus:
     def shards(self) -> Iterator[Shard]:
         """The documents in their order, some at a time."""
         base = 0
-        for about in self._about["segments"]:
+        for about in self.about["segments"]:
             segment = _Segment(self._root / "corpus" / about["name"], about)
             for index in range(len(about["boundaries"]) - 1):
-                yield Shard(segment, index, base, self._about["vocabulary"])
+                yield Shard(segment, index, base, self.about["vocabulary"])
             base += about["boundaries"][-1]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Staging", "changing"]
 
-CHANGED = ("tree",)  # folders whose files come and go
+CHANGED = ("corpus", "phrases", "tree")  # folders whose files come and go
 
 
 class Staging:
@@ -63,9 +63,10 @@ class Staging:
             (self.folder / name).replace(target)
         for folder in sorted({(self._root / name).parent for name in names}):
             _sync_up(folder, self._root)
-        own = {name: digest for name, digest in parts.items() if name.startswith("tree/")}
-        tree = manifest["tree"] | {"sha256": checksum(own)}
-        content = manifest | {"parts": parts, "tree": tree}
+        content = manifest | {"parts": parts}
+        for part in CHANGED:
+            own = {name: parts[name] for name in parts if name.startswith(f"{part}/")}
+            content[part] = content[part] | {"sha256": checksum(own)}
         aside = self.folder / NAME
         write_json(aside, content | {"sha256": seal(content)})
         sync(aside)

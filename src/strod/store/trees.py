@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from hashlib import sha256
 from pathlib import Path
 from tokenize import TokenError
@@ -16,12 +17,12 @@ from strod.store.publish import ArrayWriter, write_json
 from strod.tree.grouping import Merge
 from strod.tree.inference import FineTopics, Shares
 from strod.tree.polish import Overlap
-from strod.tree.shares import rows
+from strod.tree.shares import joined, rows
 from strod.tree.split import Split
 from strod.tree.topic import Node, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,20 +46,27 @@ ROUNDING = 1e-4  # how far a document's shares may be from a sum of 1
 
 
 class DiskBook:
-    """Shares of documents, in a folder for each decomposition.
+    """Shares of documents: a folder for each decomposition, and in it one for each segment.
 
     Parameters
     ----------
     root : Path
         The folder ``tree/splits`` of a workspace, or of a change that is not published yet.
+    segments : sequence of (str, int)
+        Names of the segments of the corpus, and how many documents each has.
     others : Path, optional
         Where those are that `root` does not have.
     """
 
-    def __init__(self, root: Path, others: Path | None = None) -> None:
+    def __init__(
+        self, root: Path, segments: Sequence[tuple[str, int]], others: Path | None = None
+    ) -> None:
         self._root, self._others = root, others
+        self._names = [name for name, _ in segments]
+        self._ends = np.cumsum([documents for _, documents in segments]).tolist()
+        self._written: dict[str, int] = {}
         self._writers: dict[str, dict[str, ArrayWriter]] = {}
-        self._shares: dict[str, Shares] = {}
+        self._shares: dict[tuple[str, str], Shares] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -70,34 +78,58 @@ class DiskBook:
                 writer.discard()
 
     def append(self, owner: str, part: Shares) -> None:
-        """The next documents."""
+        """The next documents; a part lies within one segment."""
+        size = len(part.indptr) - 1
+        begin = self._written.get(owner, 0)
         if owner not in self._writers:
-            folder = self._root / owner
-            folder.mkdir(parents=True, exist_ok=True)
-            writers = self._writers[owner] = {}
-            for name, kind in _ARRAYS.items():
-                writers[name] = ArrayWriter(folder / f"{name}.npy", kind)
-            writers["indptr"].append(np.zeros(1, dtype=np.int64))
+            segment = bisect_right(self._ends, begin) if size else len(self._ends) - 1
+            self._writers[owner] = self._opened(owner, self._names[segment])
         writers = self._writers[owner]
         writers["indptr"].append(part.indptr[1:] + writers["values"].size)
         writers["indices"].append(part.indices)
         writers["values"].append(part.values)
+        self._written[owner] = begin + size
+        if size and self._written[owner] in self._ends[:-1]:
+            self._finish(owner)
+
+    def _opened(self, owner: str, segment: str) -> dict[str, ArrayWriter]:
+        folder = self._root / owner / segment
+        folder.mkdir(parents=True, exist_ok=True)
+        writers = {
+            name: ArrayWriter(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()
+        }
+        writers["indptr"].append(np.zeros(1, dtype=np.int64))
+        return writers
+
+    def _finish(self, owner: str) -> None:
+        for writer in self._writers.pop(owner).values():
+            writer.close()
 
     def close(self, owner: str) -> None:
         """All documents are there."""
-        for writer in self._writers[owner].values():
-            writer.close()
-        del self._writers[owner]
+        if owner in self._writers:
+            self._finish(owner)
 
     def read(self, owner: str, first: int, size: int) -> Shares:
         """Shares of some documents, memory-mapped."""
-        if owner not in self._shares:
-            folder = self._root / owner
+        parts, begin = [], 0
+        for name, end in zip(self._names, self._ends, strict=True):
+            low, high = max(first, begin), min(first + size, end)
+            if low < high:
+                parts.append(rows(self._segment(owner, name), low - begin, high - low))
+            begin = end
+        if not parts:
+            parts = [rows(self._segment(owner, self._names[-1]), 0, 0)]
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def _segment(self, owner: str, segment: str) -> Shares:
+        if (owner, segment) not in self._shares:
+            folder = self._root / owner / segment
             if self._others is not None and not folder.is_dir():
-                folder = self._others / owner
+                folder = self._others / owner / segment
             arrays = [load_array(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
-            self._shares[owner] = Shares(*arrays)
-        return rows(self._shares[owner], first, size)
+            self._shares[owner, segment] = Shares(*arrays)
+        return self._shares[owner, segment]
 
 
 def load_array(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
@@ -140,10 +172,13 @@ def are_sound(shares: Shares, size: int, topics: int) -> bool:
 
 
 def node_sha256(node: Node) -> str:
-    """Checksum of a topic's own numbers: words, weight, alpha, documents, heads, phrases."""
+    """Checksum of a topic's own numbers: words, weight, alpha, heads, phrases.
+
+    Not of its documents, which grow as some are added, and not of its name.
+    """
     value = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes())
     value.update(np.array([node.weight, node.alpha], dtype="<f8").tobytes())
-    value.update(np.array([node.documents, *node.heads], dtype="<i8").tobytes())
+    value.update(np.array(node.heads, dtype="<i8").tobytes())
     value.update(json.dumps([list(pair) for pair in node.phrases]).encode())
     return value.hexdigest()
 

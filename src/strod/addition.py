@@ -1,0 +1,295 @@
+"""Adding documents: they are placed in the tree as it is, in time for what is added."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from strod.assign import same_words
+from strod.corpus.build import build_corpus
+from strod.corpus.counting import count_matrix
+from strod.corpus.reader import Corpus
+from strod.engine.local import LocalEngine
+from strod.errors import UsageError
+from strod.phrasebook import PhraseBook, lexicon_of
+from strod.phrases.collect import collect
+from strod.phrases.options import PhraseOptions
+from strod.phrases.segmentation import Segmenter
+from strod.progress import Silent
+from strod.store.change import changing
+from strod.store.phrases import write_counts
+from strod.store.publish import ArrayWriter
+from strod.store.trees import DiskBook, read_split, write_revision
+from strod.text.sources import resolve
+from strod.tree.sampling import root_counts, thinning
+from strod.tree.shares import Masses, local_shares, paths
+from strod.tree.topic import ROOT
+from strod.tree.walk import Walk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from strod.corpus.reader import Shard
+    from strod.hierarchy import Tree
+    from strod.progress import Progress
+    from strod.store.change import Staging
+    from strod.tree.inference import Shares
+    from strod.tree.split import Split
+    from strod.workspace import Workspace
+
+    Array = NDArray[np.float64]
+
+__all__ = ["Addition", "add"]
+
+UNKNOWN = -3  # in a token stream: not a word of the lexicon
+SHOWN = 20
+CONFLICTS = 3
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What was added, and how far it differs from what was there.
+
+    Attributes
+    ----------
+    documents, rejected : int
+        Documents that were added, and that could not be read.
+    unknown : float
+        Share of their words that the corpus did not know.
+    homeless : float
+        Share of the documents without any word of the model: they fit no topic.
+    growth : dict of float
+        For each topic, by id, its weight among the new documents divided by that before.
+    phrases : list of (str, int)
+        Frequent phrases of the new documents that are none of the corpus, and their counts.
+    """
+
+    documents: int
+    rejected: int
+    unknown: float
+    homeless: float
+    growth: dict[str, float]
+    phrases: list[tuple[str, int]]
+
+
+def add(
+    workspace: Workspace,
+    sources: list[Any],
+    *,
+    note: str = "",
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Addition:
+    """Append documents to a workspace.
+
+    The words of the model, the topics' numbers and phrases stay as they are. An id that is
+    in the corpus already is refused, with nothing changed.
+    """
+    progress = progress or Silent()
+    if workers is not None:
+        options["workers"] = workers
+    with changing(workspace.path) as staging:
+        workspace.refresh()
+        about = staging.manifest["corpus"]
+        meta = tuple(f"{name}:{kind}" for name, kind in about["meta"].items())
+        chosen = same_words(about["settings"], meta=meta, **options)
+        incoming = staging.folder / "incoming"
+        incoming.mkdir()
+        built = build_corpus(
+            incoming, resolve(sources, chosen.format), chosen, progress, allow_empty=True
+        )
+        new = Corpus(incoming, {"corpus": built.about})
+        addition = _Addition(workspace, staging, new, LocalEngine(chosen.threads), progress)
+        with threadpool_limits(1):
+            result = addition.run(built.report["documents"]["rejected"])
+        shutil.rmtree(incoming)
+        addition.publish(note)
+    workspace.refresh()
+    return result
+
+
+class _Addition:
+    """Documents on their way into a workspace."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        staging: Staging,
+        new: Corpus,
+        engine: LocalEngine,
+        progress: Progress,
+    ) -> None:
+        self._workspace, self._staging, self._new = workspace, staging, new
+        self._engine, self._progress = engine, progress
+        self._corpus, self._tree = workspace.corpus, workspace.tree
+        self._name = f"{self._free():04d}"
+        self._shards = list(new.shards())
+        self._about = self._appended()
+
+    def _free(self) -> int:
+        """Number of a segment that no revision has, not even an undone one."""
+        names = {path.name for path in (self._workspace.path / "corpus").iterdir() if path.is_dir()}
+        return 1 + max(int(name) for name in names)
+
+    def _appended(self) -> dict[str, Any]:
+        about: dict[str, Any] = self._staging.manifest["corpus"]
+        own = self._new.about
+        return about | {
+            "documents": about["documents"] + own["documents"],
+            "tokens": about["tokens"] + own["tokens"],
+            "segments": [*about["segments"], own["segments"][0] | {"name": self._name}],
+        }
+
+    def run(self, rejected: int) -> Addition:
+        """Translate, cut, place; returns what there is to say about it."""
+        self._check_ids()
+        counts, unknown = self._translate()
+        segment = Corpus(self._staging.folder, {"corpus": self._about | {
+            "segments": self._about["segments"][-1:], "documents": self._new.documents,
+        }})  # fmt: skip
+        self._cut(segment)
+        weights = self._place(counts)
+        empty = sum(int((np.diff(part.indptr) == 0).sum()) for part in counts)
+        before = {name: node.weight for name, node in self._tree.nodes.items()}
+        growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
+        size = max(self._new.documents, 1)
+        return Addition(
+            self._new.documents, rejected, unknown, empty / size, growth, self._new_phrases()
+        )
+
+    def _check_ids(self) -> None:
+        mine = {one for shard in self._shards for one in shard.ids}
+        known = (one for shard in self._corpus.shards() for one in shard.ids if one in mine)
+        found = [one for one, _ in zip(known, range(CONFLICTS), strict=False)]
+        if found:
+            raise UsageError(
+                f"{self._workspace.path}: has documents with the ids {', '.join(found)}, …; "
+                "give the new ones other ids"
+            )
+
+    def _translate(self) -> tuple[list[csr_array], float]:
+        """The new segment in the words of the corpus; its counts, and the share of others."""
+        source = self._shards[0].folder if self._shards else self._new.folder / "0000"
+        target = self._staging.folder / "corpus" / self._name
+        shutil.copytree(source, target)
+        known = {word: row for row, word in enumerate(self._corpus.lexicon["word"].to_pylist())}
+        words = self._new.lexicon["word"].to_pylist()
+        row_of = np.array([known.get(word, UNKNOWN) for word in words] or [0], dtype=np.int32)
+        columns = self._corpus.lexicon["column"].to_numpy()
+        width, found = len(self._corpus.vocabulary), []
+        names = {"tokens": "<i4", "indptr": "<i8", "indices": "<i4", "counts": "<i4"}
+        writers = {name: ArrayWriter(target / f"{name}.npy", kind) for name, kind in names.items()}
+        writers["indptr"].append(np.zeros(1, dtype=np.int64))
+        total = missing = 0
+        for shard in self._shards:
+            tokens = np.where(shard.tokens >= 0, row_of[shard.tokens], shard.tokens)
+            total += int((shard.tokens >= 0).sum())
+            missing += int(((tokens < 0) & (shard.tokens >= 0)).sum())
+            sizes = np.diff(shard.token_offsets)
+            part = count_matrix(tokens.astype(np.int32), sizes, columns, width)
+            writers["tokens"].append(tokens)
+            writers["indptr"].append(part.indptr[1:] + writers["counts"].size)
+            writers["indices"].append(part.indices)
+            writers["counts"].append(part.data)
+            found.append(part)
+        for writer in writers.values():
+            writer.close()
+        return found, missing / max(total, 1)
+
+    def _cut(self, segment: Corpus) -> None:
+        book = _book(self._workspace)
+        segmenter = Segmenter(book.units.alphabet, book.units.phrases)
+
+        def cut(shard: Shard) -> csr_array:
+            return segmenter.counts(shard, book.units.unit_of, book.units.size)[0]
+
+        parts = self._engine.map(cut, list(segment.shards()))
+        write_counts(self._staging.folder / "phrases" / self._name, parts)
+
+    def _place(self, counts: list[csr_array]) -> dict[str, float]:
+        """Shares in all decompositions, of undone revisions too; weights among the new."""
+        folder = self._workspace.path / "tree" / "splits"
+        splits = {path.name: read_split(path) for path in sorted(folder.iterdir())}
+        settings = self._tree.settings
+        kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings["thin"])
+        nodes = self._tree.nodes
+        documents = np.zeros(len(nodes), dtype=np.int64)
+        weights = np.zeros(len(nodes))
+        self._progress.stage("placing documents", self._new.documents, "documents")
+        own = DiskBook(
+            self._staging.folder / "tree" / "splits", [(self._name, self._new.documents)]
+        )
+
+        def place(part: csr_array) -> dict[str, Shares]:
+            walk = Walk(splits, own, settings["topical"] == "word")
+            return walk.place_new(root_counts(part, kept, settings["clip"]))
+
+        with own:
+            for part, placed in zip(counts, self._engine.map(place, counts), strict=True):
+                for name, found in placed.items():
+                    own.append(name, found)
+                shares = _topic_shares(self._tree, splits, placed, part.shape[0])
+                weights += [share.sum() for share in shares.values()]
+                levels = np.stack(paths(nodes, ROOT, shares))
+                documents += np.bincount(levels[levels >= 0], minlength=len(nodes))
+                self._progress.advance(part.shape[0])
+            for name in splits:
+                own.close(name)
+        for node, more in zip(nodes.values(), documents.tolist(), strict=True):
+            node.documents += more
+        size = max(self._new.documents, 1)
+        return {name: float(w) / size for name, w in zip(nodes, weights, strict=True)}
+
+    def _new_phrases(self) -> list[tuple[str, int]]:
+        """Frequent phrases of the new documents that the corpus does not have."""
+        book, lexicon = _book(self._workspace), lexicon_of(self._new, "none")
+        found = collect(self._shards, lexicon, PhraseOptions(), self._engine, Silent())
+        known = {
+            tuple(book.lexicon.words[token] for token in book.units.form_tokens(phrase))
+            for phrase in book.units.phrases
+        }
+        fresh = [
+            (tuple(lexicon.words[token] for token in found.form_tokens(phrase)), phrase.count)
+            for phrase in found.phrases
+        ]
+        fresh = [one for one in fresh if one[0] not in known]
+        fresh.sort(key=lambda one: (-one[1], one[0]))
+        return [(" ".join(words), count) for words, count in fresh[:SHOWN]]
+
+    def publish(self, note: str) -> None:
+        """A revision in which topics have more documents, and the corpus a segment more."""
+        manifest = self._staging.manifest
+        about = manifest["tree"]
+        number = max([*about["history"], *about["undone"]]) + 1
+        record = {
+            "what": f"add {self._new.documents} documents", "note": note,
+            "when": datetime.now(UTC).isoformat(timespec="seconds"), "corpus": self._about,
+        }  # fmt: skip
+        write_revision(self._staging.folder / "tree", self._tree.nodes.values(), record, number)
+        tree = about | {"history": [*about["history"], number], "undone": []}
+        content = manifest | {"corpus": self._about, "tree": tree}
+        self._staging.publish(content, self._engine.workers)
+
+
+def _topic_shares(
+    tree: Tree, splits: dict[str, Split], placed: dict[str, Shares], size: int
+) -> dict[str, Array]:
+    def local(name: str) -> Array:
+        return local_shares(placed[name], splits[name].overlap.weights)
+
+    masses = Masses(splits, local, size)
+    return {name: masses.of(node.parts) for name, node in tree.nodes.items()}
+
+
+def _book(workspace: Workspace) -> PhraseBook:
+    settings = workspace.manifest["corpus"]["settings"]
+    return PhraseBook(
+        workspace.path, workspace.corpus, settings["language"], stemmed=settings["stem"]
+    )
