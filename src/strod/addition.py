@@ -16,7 +16,7 @@ from strod.corpus.counting import count_matrix
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
-from strod.phrasebook import PhraseBook, lexicon_of
+from strod.phrasebook import lexicon_of
 from strod.phrases.collect import collect
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
@@ -204,7 +204,7 @@ class _Addition:
         return found, missing / max(total, 1)
 
     def _cut(self, segment: Corpus) -> None:
-        book = _book(self._workspace)
+        book = self._workspace.phrasebook
         segmenter = Segmenter(book.units.alphabet, book.units.phrases)
 
         def cut(shard: Shard) -> csr_array:
@@ -249,7 +249,7 @@ class _Addition:
 
     def _new_phrases(self) -> list[tuple[str, int]]:
         """Frequent phrases of the new documents that the corpus does not have."""
-        book, lexicon = _book(self._workspace), lexicon_of(self._new, "none")
+        book, lexicon = self._workspace.phrasebook, lexicon_of(self._new, "none")
         found = collect(self._shards, lexicon, PhraseOptions(), self._engine, Silent())
         known = {
             tuple(book.lexicon.words[token] for token in book.units.form_tokens(phrase))
@@ -286,10 +286,3 @@ def _topic_shares(
 
     masses = Masses(splits, local, size)
     return {name: masses.of(node.parts) for name, node in tree.nodes.items()}
-
-
-def _book(workspace: Workspace) -> PhraseBook:
-    settings = workspace.manifest["corpus"]["settings"]
-    return PhraseBook(
-        workspace.path, workspace.corpus, settings["language"], stemmed=settings["stem"]
-    )

@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
 from strod.options import BASE_MEMORY, CorpusOptions
-from strod.phrasebook import PhraseBook
 from strod.progress import Silent
 from strod.store.change import changing
 from strod.store.trees import DiskBook, node_sha256, read_revision, write_revision, write_split
@@ -311,12 +310,8 @@ class _Draft:
             words = revise.mixed_words(self.tree, nodes[name].parts, kept.astype(np.float64))
             nodes[name].words = words
         self._grower("auto", 0).finish(set(touched))
-        settings = self._workspace.manifest["corpus"]["settings"]
-        book = PhraseBook(
-            self._workspace.path, corpus, settings["language"], stemmed=settings["stem"]
-        )
         parents = {str(nodes[name].parent) for name in touched}
-        book.describe(
+        self._workspace.phrasebook.describe(
             nodes, [name for name in nodes if name in parents],
             lambda first, size: document_shares(self.tree, self._shares, first, size),
             self._engine, self._progress, set(touched),

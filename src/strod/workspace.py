@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import os
 
     from strod.addition import Addition
+    from strod.phrasebook import PhraseBook
+    from strod.phrases.units import Units
     from strod.revision import Change, Reviser
 
 __all__ = ["Workspace", "open_workspace"]
@@ -42,6 +44,7 @@ class Workspace:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.manifest = read_manifest(self.path)
+        self._units: Units | None = None
 
     def __repr__(self) -> str:
         about = self.manifest
@@ -62,6 +65,19 @@ class Workspace:
         return Tree(self.path / "tree", self.corpus, about["settings"], about["history"][-1])
 
     @cached_property
+    def phrasebook(self) -> PhraseBook:
+        """Words and phrases, and documents by them."""
+        from strod.phrasebook import PhraseBook  # noqa: PLC0415 - readers of a tree need none
+
+        settings = self.manifest["corpus"]["settings"]
+        units = self._units
+        book = PhraseBook(
+            self.path, self.corpus, settings["language"], stemmed=settings["stem"], units=units
+        )
+        self._units = book.units  # the same for every revision
+        return book
+
+    @cached_property
     def report(self) -> dict[str, Any]:
         """What the build read, rejected and took."""
         path = self.path / "report.json"
@@ -74,7 +90,7 @@ class Workspace:
     def refresh(self) -> None:
         """See what others, or a change of one's own, have published since."""
         self.manifest = read_manifest(self.path)
-        for name in ("corpus", "tree", "report"):
+        for name in ("corpus", "tree", "phrasebook", "report"):
             self.__dict__.pop(name, None)
 
     def expand(

@@ -119,10 +119,11 @@ def _lengths(units: Units) -> NDArray[np.int64]:
     passage that was copied.
     """
     result = np.array([len(words) for words in units.words], dtype=np.int64)
+    base = units.base.tolist()
     for unit in np.flatnonzero(result > 1).tolist():
-        twice = len(set(_singulars(units, unit))) < result[unit]
-        copied = units.variety(unit) < VARIED + FURTHER * (result[unit] - 2)
-        if twice or copied or result[unit] > LONGEST:
+        size = len(units.words[unit])
+        twice = len({base[word] for word in units.words[unit]}) < size
+        if twice or size > LONGEST or units.variety(unit) < VARIED + FURTHER * (size - 2):
             result[unit] = 0
     return result
 

@@ -137,8 +137,12 @@ class Alphabet:
 
     def chain(self, tokens: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Content words and links of a phrase, given as numbers of the lexicon."""
-        words, links, gap = [int(self.code[tokens[0]])], [], []
-        for code in self.code[tokens[1:]].tolist():
+        return self.linked(self.code[tokens].tolist())
+
+    def linked(self, codes: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The same, from the codes of the words."""
+        words, links, gap = [codes[0]], [], []
+        for code in codes[1:]:
             if code < 0:
                 gap.append(-2 - code)
                 continue

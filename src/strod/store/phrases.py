@@ -63,12 +63,16 @@ def read_units(folder: Path, lexicon: Lexicon) -> Units:
 def _units(table: pa.Table, lexicon: Lexicon) -> Units:
     forms: list[list[int]] = table["tokens"].to_pylist()
     words = np.array([form[0] for form in forms if len(form) == 1], dtype=np.int32)
-    inside = {token for form in forms[len(words) :] for token in form if lexicon.stop[token]}
+    stop = lexicon.stop.tolist()
+    inside = {token for form in forms[len(words) :] for token in form if stop[token]}
     stops = np.array(sorted(inside), dtype=np.int32)
     alphabet = Alphabet.from_words(words, stops, len(lexicon.words))
+    rest = table.slice(len(words)).select(["count", "significance", "cohesion"])
+    numbers = zip(*(column.to_pylist() for column in rest.columns), strict=True)
+    code = alphabet.code.tolist()
     phrases = [
-        Phrase(*alphabet.chain(row["tokens"]), row["count"], row["significance"], row["cohesion"])
-        for row in table.slice(len(words)).to_pylist()
+        Phrase(*alphabet.linked([code[token] for token in form]), *some)
+        for form, some in zip(forms[len(words) :], numbers, strict=True)
     ]
     varied = np.array(table["varied"].to_pylist()[len(words) :], dtype=np.float64)
     return Units.of(alphabet, phrases, lexicon, varied)

@@ -1,0 +1,86 @@
+"""Revising a tree: how long each verb takes beside the build.
+
+Run it on JSON lines with a ``text`` field, while nothing else runs::
+
+    python benchmarks/revise.py arxiv_abstracts_150k.jsonl
+
+Builds a 5x5 tree over 99 % of the documents, then revises it in the same process and adds the
+rest. Times are medians over the rounds (each change is undone before the next round).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import strod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ADDED = 100  # every so manieth document is added later
+
+
+def _parts(path: Path, folder: Path) -> tuple[Path, Path]:
+    """Most of the file, and the documents that are added later."""
+    most, rest = folder / "most.jsonl", folder / "rest.jsonl"
+    with path.open("rb") as source, most.open("wb") as one, rest.open("wb") as other:
+        for number, line in enumerate(source):
+            (other if number % ADDED == 0 else one).write(line)
+    return most, rest
+
+
+def _timed(act: Callable[[], Any], undo: Callable[[], Any] | None, rounds: int) -> float:
+    seconds = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        act()
+        seconds.append(time.perf_counter() - started)
+        if undo is not None:
+            undo()
+    return statistics.median(seconds)
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        most, rest = _parts(arguments.file, folder)
+        strod.build(["warm up the kernels " * 9] * 20, out=folder / "warm.strod")
+        started = time.perf_counter()
+        workspace = strod.build(most, out=folder / "w.strod", children=5, height=2)
+        build = time.perf_counter() - started
+        print(f"{arguments.file.name}, {workspace.corpus.documents:,} documents")
+        print(f"build, 5x5                          {build:7.2f} s")
+        verbs: dict[str, Callable[[], Any]] = {
+            "expand o/1 into 3, by its fine topics": lambda: workspace.expand("o/1", 3),
+            "expand o/1/1 into 3, learnt anew": lambda: workspace.expand("o/1/1", 3),
+            "expand o/5 into 5, learnt anew": lambda: workspace.expand("o/5", 5, fresh=True),
+            "merge o/1/1 and o/1/2": lambda: workspace.merge("o/1/1", "o/1/2"),
+            "remove o/2/3": lambda: workspace.remove("o/2/3"),
+            "move o/1/2 to o/2": lambda: workspace.move("o/1/2", "o/2"),
+            "collapse o/3": lambda: workspace.collapse("o/3"),
+            "rename o/1": lambda: workspace.rename("o/1", "another name"),
+        }
+        for what, act in verbs.items():
+            seconds = _timed(act, workspace.undo, arguments.rounds)
+            print(f"{what:<37}{seconds:6.2f} s   {100 * seconds / build:5.1f} % of the build")
+            sys.stdout.flush()
+        workspace.rename("o/1", "another name")
+        seconds = _timed(workspace.undo, workspace.redo, arguments.rounds)
+        print(f"{'undo':<37}{seconds:6.2f} s   {100 * seconds / build:5.1f} % of the build")
+        seconds = _timed(lambda: workspace.add(rest), workspace.undo, arguments.rounds)
+        print(f"{'add 1 %':<37}{seconds:6.2f} s   {100 * seconds / build:5.1f} % of the build")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Writing a file or folder: all of it or nothing, and over nothing that is not meant."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from strod.errors import UsageError
+from strod.store.publish import _put_in_place, explained, locked, sync, sync_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["new_folder", "write_file"]
+
+
+def write_file(target: Path, text: Callable[[], str], *, overwrite: bool = False) -> None:
+    """Write what `text` gives, beside `target` first; asked only if it can be written."""
+    with _beside(target, overwrite=overwrite) as (real, building):
+        if real.is_dir():
+            raise UsageError(f"{real}: is a folder; give the name of a file")
+        building.write_text(text(), encoding="utf-8", newline="")
+        sync(building)
+        building.replace(real)
+        sync(real.parent)
+
+
+@contextmanager
+def new_folder(target: Path, names: tuple[str, ...], *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to write into, which becomes `target` if the block ends well.
+
+    An old `target` is replaced only if it has nothing but files called `names`.
+    """
+    with _beside(target, overwrite=overwrite) as (real, building):
+        if os.path.lexists(real) and not _is_export(real, names):
+            raise UsageError(f"{real}: is not a folder that an export made; give another name")
+        building.mkdir()
+        yield building
+        sync_tree(building)
+        _put_in_place(building, real)
+
+
+def _is_export(folder: Path, names: tuple[str, ...]) -> bool:
+    return folder.is_dir() and {path.name for path in folder.iterdir()} <= set(names)
+
+
+@contextmanager
+def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
+    """Hold `target`; give its real path and one beside it, which is removed in the end."""
+    target = target.resolve()  # a link stays a link to what is replaced
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent}: no such folder; make it first")
+    building = target.parent / f".{target.name}.building"
+    with locked(target.parent / f".{target.name}.lock"):
+        if os.path.lexists(target) and not overwrite:
+            raise UsageError(f"{target}: exists already; give another name or --overwrite")
+        _remove(building)  # what a killed run left
+        try:
+            yield target, building
+        except OSError as error:
+            raise explained(error, building) from error
+        finally:
+            _remove(building)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,120 @@
+"""Exporting a workspace: the formats there are, and where the result goes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strod.errors import UsageError
+from strod.export.concepts import skos
+from strod.export.files import new_folder, write_file
+from strod.export.graph import graphml
+from strod.export.outline import markdown
+from strod.export.page import page
+from strod.export.tables import NAMES, write_tables
+from strod.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from strod.workspace import Workspace
+
+__all__ = ["FORMATS", "export"]
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What was asked for."""
+
+    phrases: int | None
+    documents: int | None
+    base: str | None
+    progress: Progress
+
+
+def _json(workspace: Workspace, phrases: int | None) -> str:
+    from strod.cli.show import as_dictionary  # noqa: PLC0415 - one definition for both
+
+    content = as_dictionary(workspace, phrases=phrases)
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+_TEXTS: dict[str, Callable[[Workspace, _Chosen], str]] = {
+    "json": lambda workspace, chosen: _json(workspace, chosen.phrases),
+    "markdown": lambda workspace, chosen: markdown(workspace, chosen.phrases),
+    "graphml": lambda workspace, chosen: graphml(workspace, chosen.phrases),
+    "skos": lambda workspace, chosen: skos(workspace, chosen.phrases, chosen.base),
+    "html": lambda workspace, chosen: page(
+        workspace, chosen.phrases, chosen.documents, chosen.progress
+    ),
+}
+FORMATS = ("json", "csv", "markdown", "graphml", "skos", "html")
+
+
+def export(  # noqa: PLR0913 - the options of the command
+    workspace: Workspace,
+    to: str,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    phrases: int | None = None,
+    documents: int | None = None,
+    base: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> str | None:
+    """Write the tree of a workspace in a format of other tools.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        What to export.
+    to : str
+        ``json``, ``csv`` (a folder with three tables), ``markdown``, ``graphml``, ``skos``
+        (Turtle) or ``html`` (one page that needs nothing else).
+    out : path, optional
+        File, or folder for ``csv``, to write; without it, the text is returned.
+    phrases : int, optional
+        Phrases of a topic; 0 means all. By default all, in ``markdown`` and ``html`` ten.
+    documents : int, optional
+        Documents of a topic in ``html``; five by default.
+    base : str, optional
+        What the URIs of ``skos`` begin with.
+    overwrite : bool
+        Whether an old file, or folder of tables, may be replaced.
+    progress : Progress, optional
+        Told how far it is.
+
+    Returns
+    -------
+    str or None
+        The text, if there is no `out`.
+    """
+    target = None if out is None else Path(out)
+    chosen = _Chosen(phrases, documents, base, progress or Silent())
+    _check(workspace, to, target, chosen)
+    if target is None:
+        return _TEXTS[to](workspace, chosen)
+    if to == "csv":
+        with new_folder(target, NAMES, overwrite=overwrite) as folder:
+            write_tables(workspace, folder, chosen.progress, phrases)
+    else:
+        write_file(target, lambda: _TEXTS[to](workspace, chosen), overwrite=overwrite)
+    return None
+
+
+def _check(workspace: Workspace, to: str, target: Path | None, chosen: _Chosen) -> None:
+    if to not in FORMATS:
+        raise UsageError(f"--to {to}: no such format; choose from {', '.join(FORMATS)}")
+    if to == "csv" and target is None:
+        raise UsageError("--to csv: writes a folder; name it with --out")
+    if chosen.documents is not None and to != "html":
+        raise UsageError("--documents: is for --to html; csv has all of them")
+    if chosen.base is not None and to != "skos":
+        raise UsageError("--base: is for --to skos")
+    if min(chosen.phrases or 0, chosen.documents or 0) < 0:
+        raise UsageError("--phrases and --documents: must not be negative")
+    if target and target.resolve().is_relative_to(workspace.path.resolve()):
+        raise UsageError(f"{target}: is inside the workspace; write somewhere else")

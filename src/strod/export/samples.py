@@ -1,0 +1,102 @@
+"""Documents that show what a topic is about: those it has the largest share of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strod.tree.topic import ROOT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from strod.corpus.reader import Corpus, Shard
+    from strod.progress import Progress
+    from strod.workspace import Workspace
+
+__all__ = ["Sample", "samples"]
+
+DIGITS = 6  # shares that differ by less are the same
+LENGTH = 160  # characters of a text
+
+# Share, different words, number of the document in the corpus.
+_Place = tuple[float, int, int]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A document of a topic: its id, the beginning of its text, the topic's share."""
+
+    id: str
+    text: str
+    share: float
+
+
+def samples(workspace: Workspace, number: int, progress: Progress) -> dict[str, list[Sample]]:
+    """The `number` best documents of each topic but the root, by the topic's id.
+
+    Among equal shares the document with more different words says more; after that the
+    earlier one comes first.
+    """
+    corpus, tree = workspace.corpus, workspace.tree
+    best: dict[str, list[_Place]] = {topic.id: [] for topic in tree.values() if topic.id != ROOT}
+    if not number or not best:
+        return {}
+    progress.stage("documents", corpus.documents, "documents")
+    for shard in corpus.shards():
+        shares = tree.shares(shard.first, shard.size)
+        words = np.diff(shard.counts.indptr)
+        for name in best:
+            found = _best(shares[name].round(DIGITS), words, shard.first, number)
+            best[name] = sorted(best[name] + found, key=_order)[:number]
+        progress.advance(shard.size)
+    texts = _texts(corpus, {place[2] for places in best.values() for place in places})
+    return {
+        name: [Sample(*texts[document], share) for share, _, document in places]
+        for name, places in best.items()
+    }
+
+
+def _order(place: _Place) -> tuple[float, int, int]:
+    share, words, document = place
+    return -share, -words, document
+
+
+def _best(
+    shares: NDArray[np.float64], words: NDArray[np.int32], first: int, number: int
+) -> list[_Place]:
+    """The best documents of a shard."""
+    place = max(shares.size - number, 0)
+    least = np.partition(shares, place)[place]
+    rows = np.flatnonzero((shares >= least) & (shares > 0))
+    rows = rows[np.lexsort((rows, -words[rows], -shares[rows]))][:number]
+    return [(float(shares[row]), int(words[row]), first + int(row)) for row in rows]
+
+
+def _texts(corpus: Corpus, documents: set[int]) -> dict[int, tuple[str, str]]:
+    """Id and beginning of the text of documents, by their number in the corpus."""
+    found: dict[int, tuple[str, str]] = {}
+    for shard in corpus.shards():
+        inside = sorted(number - shard.first for number in documents if _holds(shard, number))
+        if inside:
+            ids = shard.documents()["id"].cast("string").take(inside).to_pylist()
+            texts = map(_beginning, shard.texts(inside))
+            numbers = [shard.first + row for row in inside]
+            found |= dict(zip(numbers, zip(ids, texts, strict=True), strict=True))
+    return found
+
+
+def _holds(shard: Shard, number: int) -> bool:
+    return shard.first <= number < shard.first + shard.size
+
+
+def _beginning(text: str) -> str:
+    """The first words of a text, in one line."""
+    line = " ".join(text[: 4 * LENGTH].split())
+    if len(line) <= LENGTH:
+        return line
+    cut = line[:LENGTH]
+    # Text without spaces is cut anywhere.
+    return (cut.rpartition(" ")[0] or cut) + "…"
