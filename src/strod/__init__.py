@@ -8,6 +8,7 @@ from strod.errors import BusyError, DamagedError, InputError, StrodError, UsageE
 
 if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
+    from strod.estimator import TopicHierarchy as TopicHierarchy
     from strod.hierarchy import Topic, Tree
     from strod.pipeline import build
     from strod.workspace import Workspace
@@ -33,6 +34,7 @@ __all__ = [
 _LAZY = {
     "Corpus": ("strod.corpus.reader", "Corpus"),
     "Topic": ("strod.hierarchy", "Topic"),
+    "TopicHierarchy": ("strod.estimator", "TopicHierarchy"),  # needs scikit-learn, an extra
     "Tree": ("strod.hierarchy", "Tree"),
     "Workspace": ("strod.workspace", "Workspace"),
     "build": ("strod.pipeline", "build"),

@@ -28,13 +28,13 @@ from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
 from strod.errors import InputError, UsageError
-from strod.moments.counts import Counts
 from strod.options import CorpusOptions
 from strod.progress import Silent
 from strod.text.sources import resolve
 from strod.tree.grow import Grower, Grown
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import TreeOptions
+from strod.tree.sampling import root_counts
 from strod.tree.shares import Masses, MemoryBook, local_shares, paths
 from strod.tree.topic import ROOT, Node, walk
 from strod.tree.walk import Walk
@@ -43,7 +43,8 @@ from strod.work import Serial
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.tree.walk import Documents, Rows
+    from strod.moments.counts import Counts
+    from strod.tree.walk import Rows
     from strod.work import Engine
 
     Array = NDArray[np.float64]
@@ -136,10 +137,11 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     three words in a document, nothing but noise) is its root alone, which is then the only
     topic, ``o``, with a share of 1 in every document.
 
-    **Values** are expected numbers of tokens: a count of 2 is two tokens, 0.3 is one token that is
-    there with probability 0.3, and 2.4 is three with 0.8 each. All moments are exact for these.
-    So the scale matters: rows that are normalised to a length of 1 are documents of about one
-    word. Give plain counts if there are any.
+    **Values** are numbers of tokens and need not be whole: the moments are sums over pairs and
+    triples of tokens, c·(c - 1) for a word with itself, for any real c; more than `clip` counts as
+    `clip`. So the scale matters: a row that sums to 1 or 2 has no pairs or triples, and a matrix
+    of such rows stays a root. Give plain counts; if there are only weights of unit length, such
+    as tf-idf, multiply them until rows sum to about the length of a document.
 
     **Zero rows**, and texts without a known word, get the topics' weights as shares.
 
@@ -335,7 +337,7 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         walker = Walk(self.tree_.splits, MemoryBook())
 
         def visit(shard: Rows) -> dict[str, Array]:
-            return _placed(self.tree_, walker, _expected(shard.counts, self._kept, self._clip))
+            return _placed(self.tree_, walker, root_counts(shard.counts, self._kept, self._clip))
 
         with threadpool_limits(1):
             parts = list(self._engine().map(visit, matrix_shards(counts)))
@@ -367,26 +369,6 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return LocalEngine(workers) if workers > 1 else Serial()
 
 
-class _MatrixGrower(Grower):
-    """Grows from a matrix whose values need not be whole."""
-
-    def _root_counts(self, shard: Documents) -> Counts:
-        return _expected(shard.counts, self.kept, self.options.clip)
-
-
-def _expected(counts: csr_array, kept: NDArray[np.float32], clip: int) -> Counts:
-    """Counts as the root sees them: x is ⌈x⌉ tokens, each there with probability x/⌈x⌉.
-
-    For whole numbers the same as `strod.tree.sampling.root_counts`, byte for byte.
-    """
-    values = np.minimum(counts.data, clip) if clip else counts.data
-    tokens = np.ceil(values)
-    indices = np.asarray(counts.indices, dtype=np.int32)
-    chance = kept[indices] * (values / tokens).astype(np.float32)
-    indptr = np.asarray(counts.indptr, dtype=np.int64)
-    return Counts(indptr, indices, tokens.astype(np.float32), chance, counts.shape[1])
-
-
 def _grow(
     counts: csr_array, options: TreeOptions, engine: Engine
 ) -> tuple[NDArray[np.float32], Grown]:
@@ -395,7 +377,7 @@ def _grow(
     total = float(occurrences.sum())
     words = occurrences / total if total else np.full(len(occurrences), 1 / len(occurrences))
     root = Grown({ROOT: Node(ROOT, None, 0, [], words)})
-    grower = _MatrixGrower(
+    grower = Grower(
         matrix_shards(counts), occurrences, options, engine, MemoryBook(), Silent(), tree=root
     )
     try:

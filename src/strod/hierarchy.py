@@ -154,6 +154,11 @@ class Tree(Mapping[str, Topic]):
     def __repr__(self) -> str:
         return f"<Tree: {len(self)} topics>"
 
+    def _repr_html_(self) -> str:
+        from strod.export.notebook import tree_html  # noqa: PLC0415 - for notebooks only
+
+        return tree_html(self)
+
     @property
     def root(self) -> Topic:
         """The topic of everything."""

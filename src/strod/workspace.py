@@ -171,6 +171,18 @@ class Workspace:
 
         return Reviser(self, **how)
 
+    def export(
+        self, to: str, out: str | os.PathLike[str] | None = None, **how: Any
+    ) -> str | None:
+        """Write the tree for other tools: json, csv, markdown, graphml, skos or html.
+
+        Without `out` the text is returned. `how`: `phrases`, `documents`, `base`,
+        `overwrite`, `progress`, as for `strod.export.export`.
+        """
+        from strod.export import export  # noqa: PLC0415 - readers need none of it
+
+        return export(self, to, out, **how)
+
     def history(self) -> list[dict[str, Any]]:
         """What was changed, when and why, the first change first; undone changes last."""
         about, folder = self.manifest["tree"], self.path / "tree"

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from strod import __version__
-from strod.cli import assign, build, check, demo, revise, show
+from strod.cli import assign, build, check, demo, export, revise, show
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
@@ -31,6 +31,7 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("show")(show.show)
 app.command("assign")(assign.assign)
+app.command("export")(export.export)
 for _verb in (
     revise.add, revise.expand, revise.collapse, revise.merge, revise.remove, revise.move,
     revise.rename, revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
