@@ -173,7 +173,7 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         thin: float = 5e-4,
         clip: int = 3,
         language: str = "en",
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.children = children
