@@ -107,8 +107,7 @@ class PhraseBook:
         for name in dict.fromkeys(shard.segment for shard in self._shards):
             own = [shard for shard in self._shards if shard.segment == name]
             write_counts(self._folder / name, parts(own))
-        varied = contexts.distinct / np.maximum(contexts.total, 1)
-        self.units = replace(units, varied=varied)
+        self.units = replace(units, varied=contexts.varied)
         write_units(self._folder, self.units)
 
     @cached_property

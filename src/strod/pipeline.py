@@ -18,7 +18,7 @@ from strod import __version__
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
-from strod.errors import UsageError
+from strod.errors import StrodError, UsageError
 from strod.hierarchy import Tree
 from strod.options import BASE_MEMORY, CorpusOptions, memory_size
 from strod.phrasebook import PhraseBook
@@ -204,8 +204,15 @@ def _name(
     """Let the user's function name the topics."""
     opened = Tree(root / "tree", corpus, shape.settings)
     for topic in opened.values():
-        if topic.parent is not None:
-            tree.nodes[topic.id].label = str(namer(topic))
+        if topic.parent is None:
+            continue
+        try:
+            topic.label = namer(topic)
+        except Exception as error:
+            raise StrodError(f"the namer failed at topic {topic.path}: {error}") from error
+        if not isinstance(topic.label, str):
+            raise UsageError(f"the namer gave {topic.label!r} for topic {topic.path}, not a string")
+        tree.nodes[topic.id].label = topic.label
     change = opened.change
     write_revision(root / "tree", tree.nodes.values(), change, 1)
 

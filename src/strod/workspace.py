@@ -171,9 +171,7 @@ class Workspace:
 
         return Reviser(self, **how)
 
-    def export(
-        self, to: str, out: str | os.PathLike[str] | None = None, **how: Any
-    ) -> str | None:
+    def export(self, to: str, out: str | os.PathLike[str] | None = None, **how: Any) -> str | None:
         """Write the tree for other tools: json, csv, markdown, graphml, skos or html.
 
         Without `out` the text is returned. `how`: `phrases`, `documents`, `base`,

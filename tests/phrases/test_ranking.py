@@ -193,7 +193,7 @@ def test_names_are_two_phrases() -> None:
 
 def test_names_are_short() -> None:
     long = "convolutional neural network"
-    assert named([long, "recurrent neural network", "image"]) == [long]
+    assert named([long, "recurrent neural network", "image"]) == [f"{long}, image"]
     random = np.random.default_rng(3)
     for _ in range(200):
         lists = [["x" * size for size in random.integers(2, 25, 6)] for _ in range(3)]

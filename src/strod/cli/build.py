@@ -76,7 +76,7 @@ def build(
     topical: str = shape.TOPICAL,
     phrases: bool = shape.PHRASES,
     phrase_min_count: str = shape.PHRASE_MIN_COUNT,
-    phrase_threshold: float = shape.PHRASE_THRESHOLD,
+    phrase_threshold: str = shape.PHRASE_THRESHOLD,
     phrase_length: int = shape.PHRASE_LENGTH,
     engine: str = shape.ENGINE,
     workers: int = typer.Option(
@@ -104,7 +104,8 @@ def build(
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
         "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
         "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
-        "phrases": phrases, "phrase_threshold": phrase_threshold, "phrase_length": phrase_length,
+        "phrases": phrases, "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
+        "phrase_length": phrase_length,
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
     }  # fmt: skip
     if engine != "local":

@@ -32,7 +32,9 @@ PHRASES = typer.Option(True, help="Mine phrases, or rank single words only.")
 PHRASE_MIN_COUNT = typer.Option(
     "auto", metavar="N|auto", help="How often a phrase has to stand in the corpus."
 )
-PHRASE_THRESHOLD = typer.Option(3.0, help="Least significance of a phrase.")
+PHRASE_THRESHOLD = typer.Option(
+    "auto", metavar="X|auto", help="Least significance of a phrase; auto is 3."
+)
 PHRASE_LENGTH = typer.Option(10, help="Most words of a phrase.")
 ENGINE = typer.Option("local", help="Where the work is done: local.")
 

@@ -37,5 +37,6 @@ def collect(
     if options.phrases:
         levels = mine(shards, alphabet, least, options.phrase_length, engine, progress)
         occurrences = lexicon.occurrences[alphabet.words]
-        found = phrases(levels, np.asarray(occurrences), options.phrase_threshold)
+        total = float(lexicon.occurrences[~lexicon.stop].sum())
+        found = phrases(levels, np.asarray(occurrences), options.threshold(least), total)
     return Units.of(alphabet, found, lexicon)

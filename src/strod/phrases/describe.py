@@ -33,8 +33,9 @@ __all__ = ["TextShard", "describe", "spelled"]
 VARIED = 0.4  # share of a pair's occurrences whose neighbours must differ
 FURTHER = 0.1  # more for each further word
 LONGEST = 5  # content words of what is listed
+ROOM, FEW = 1 << 28, 16  # bytes for the counts of a batch; topics that are always taken
 SHARDS = 8  # that spellings are looked up in
-PLACES = 5  # documents of a shard
+PLACES = 40  # documents in all
 
 
 class TextShard(Protocol):
@@ -82,7 +83,7 @@ def describe(
     columns = _columns(units, lexicon, len(nodes[ROOT].words))
     lengths = _lengths(units)
     found: dict[str, Candidates] = {}
-    for batch in batches(nodes, parents):
+    for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW)):
         likely = evidence(batch, nodes, columns)
         counts = topical_counts(batch, likely, shards, shares, engine)
         place = {name: counts[:, number] for number, name in enumerate(batch.names)}
@@ -164,10 +165,9 @@ def spelled(
         unit: Speller([words[token] for token in found], stemmed=stemmed)
         for unit, found in tokens.items()
     }
-    for number in sorted(
-        {len(shards) * part // SHARDS for part in range(SHARDS)} if shards else ()
-    ):
-        places = _places(shards[number].counts, wanted)
+    some = {len(shards) * part // SHARDS for part in range(SHARDS)} if shards else set()
+    for number in sorted(some):
+        places = _places(shards[number].counts, wanted, PLACES // len(some))
         documents = sorted({document for found in places.values() for document in found})
         read = dict(zip(documents, texts[number].texts(documents), strict=True))
         for unit, found in places.items():
@@ -178,11 +178,11 @@ def spelled(
     }
 
 
-def _places(counts: csr_array, wanted: Sequence[int]) -> dict[int, list[int]]:
-    """Some documents of a shard that hold each unit."""
+def _places(counts: csr_array, wanted: Sequence[int], most: int) -> dict[int, list[int]]:
+    """Some documents of a shard that hold each unit, from its beginning to its end."""
     chosen = counts[:, list(wanted)].tocsc()
     ends = pairwise(chosen.indptr.tolist())
     return {
-        unit: chosen.indices[begin:end][:PLACES].tolist()
+        unit: chosen.indices[begin:end][:: max((end - begin) // most, 1)][:most].tolist()
         for unit, (begin, end) in zip(wanted, ends, strict=True)
     }

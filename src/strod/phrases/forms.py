@@ -32,7 +32,24 @@ _NOT_PLURAL = frozenset(
         "towards",
     ]
 )
+_PLURAL = frozenset(  # and these are, though they end like dynamics or corpus
+    [
+        "antibiotics",
+        "characteristics",
+        "clinics",
+        "cpus",
+        "critics",
+        "fabrics",
+        "gpus",
+        "heuristics",
+        "logics",
+        "menus",
+        "metrics",
+        "topics",
+    ]
+)
 _SHORTEST = 4
+_NO_ACCENTS = frozenset({"en"})  # where they make no difference
 _PLURAL_IN_S = frozenset({"en", "es", "fr", "pt", "nl"})
 
 
@@ -40,13 +57,16 @@ def singulars(word: str) -> Iterator[str]:
     """What a word may be the plural of, the likeliest first."""
     if len(word) < _SHORTEST or word in _NOT_PLURAL or not word.endswith("s"):
         return
+    if word in _PLURAL:
+        yield word[:-1]
+        return
     for ending, others in (
         ("ices", ("ix", "ex", "ice")),
         ("ies", ("y", "ie")),
         ("sses", ("ss",)),
         ("shes", ("sh",)),
         ("ches", ("ch", "che")),
-        ("xes", ("x", "xe")),
+        ("xes", ("x", "xe", "xis")),
         ("zzes", ("zz",)),
         ("yses", ("ysis",)),
         ("ses", ("se", "sis", "s")),
@@ -66,7 +86,10 @@ def singulars(word: str) -> Iterator[str]:
 def base_forms(words: Sequence[str], language: str) -> NDArray[np.int64]:
     """For each word its plain singular, if that is among the words, else itself; as numbers."""
     number = {word: place for place, word in enumerate(words)}
-    plain = [number.get(_plain(word), place) for place, word in enumerate(words)]
+    plain = [
+        number.get(_plain(word), place) if language in _NO_ACCENTS else place
+        for place, word in enumerate(words)
+    ]
     base: NDArray[np.int64] = np.array(plain, dtype=np.int64)
     if language not in _PLURAL_IN_S:
         return base

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ def name_children(
 
 
 def _name(texts: list[str], taken: set[str]) -> str:
-    for parts in range(PARTS, len(texts) + 1):
-        chosen = texts[:1]
-        for text in texts[1:parts]:
-            if len(", ".join([*chosen, text])) <= LETTERS:
-                chosen.append(text)
-        if (name := ", ".join(chosen)) not in taken:
-            return name
-    return texts[0] if texts else ""
+    """The best phrases that fit, as many as make a name that no sibling has."""
+    chosen: list[str] = []
+    for text in texts:
+        if len(", ".join([*chosen, text])) <= LETTERS:
+            chosen.append(text)
+        if len(chosen) >= PARTS and ", ".join(chosen) not in taken:
+            break
+    name = ", ".join(chosen) or (texts[0][: LETTERS - 1] + "…" if texts else "")
+    numbers = (f"{name} ({n})" for n in count(2))
+    return name if not name or name not in taken else next(n for n in numbers if n not in taken)

@@ -52,9 +52,15 @@ class Phrase:
     cohesion: float
 
 
-def bonds(levels: Sequence[Level], occurrences: Integers) -> list[tuple[Array, Array]]:
-    """Significance and cohesion of the weakest cut, for the chains of each level."""
-    total = float(occurrences.sum())
+def bonds(
+    levels: Sequence[Level], occurrences: Integers, total: float | None = None
+) -> list[tuple[Array, Array]]:
+    """Significance and cohesion of the weakest cut, for the chains of each level.
+
+    `total` is L, the number of content words of the text, if not all of them are among
+    `occurrences`.
+    """
+    total = float(occurrences.sum()) if total is None else total
     counts = [occurrences, *(level.counts for level in levels)]
     result = []
     for level in levels:
@@ -85,7 +91,9 @@ def _parts(levels: Sequence[Level], level: Level, side: str) -> dict[int, Intege
     return parts
 
 
-def phrases(levels: Sequence[Level], occurrences: Integers, threshold: float) -> list[Phrase]:
+def phrases(
+    levels: Sequence[Level], occurrences: Integers, threshold: float, total: float | None = None
+) -> list[Phrase]:
     """The chains that are phrases.
 
     Parameters
@@ -96,9 +104,11 @@ def phrases(levels: Sequence[Level], occurrences: Integers, threshold: float) ->
         Of the words of the alphabet.
     threshold : float
         Least significance.
+    total : float, optional
+        Number of content words of the text, if more than these occurrences.
     """
     found: list[Phrase] = []
-    strength = bonds(levels, occurrences)
+    strength = bonds(levels, occurrences, total)
     chains = _chains(levels)
     strong = [
         (significance >= threshold) & (cohesion >= COHESION) for significance, cohesion in strength

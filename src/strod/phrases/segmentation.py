@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Contexts", "Occurrences", "Segmenter"]
 
 SEEN_BITS = 26  # 64 MB of marks
+ENOUGH = 100  # surroundings that show that a phrase is used freely
 
 
 @helper
@@ -103,16 +104,18 @@ class Occurrences(NamedTuple):
 
 
 def _mixed(one: NDArray[np.uint64], other: NDArray[np.int64]) -> NDArray[np.uint64]:
-    value = (one ^ other.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    value = (one ^ (other + 2).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
     result: NDArray[np.uint64] = value ^ (value >> np.uint64(31))
     return result
 
 
 class Contexts:
-    """In how many different surroundings each phrase stands, in fixed memory.
+    """In how many different surroundings each phrase stands, in bounded memory.
 
     A phrase that always stands between the same neighbours is part of a passage that
     somebody copied: a signature, a licence, a sentence of a manual.
+
+    Of a phrase that was seen in `ENOUGH` of them no more are looked at.
 
     Attributes
     ----------
@@ -129,11 +132,19 @@ class Contexts:
         """Some more documents."""
         size = len(self.total)
         self.total += np.bincount(found.phrases, minlength=size)
+        open_ones = self.distinct[found.phrases] < ENOUGH
+        found = Occurrences(found.phrases[open_ones], found.contexts[open_ones])
         contexts, first = np.unique(found.contexts, return_index=True)
         slots = (contexts >> np.uint64(64 - SEEN_BITS)).astype(np.int64)
         fresh = ~self._seen[slots]
         self.distinct += np.bincount(found.phrases[first[fresh]], minlength=size)
         self._seen[slots] = True
+
+    @property
+    def varied(self) -> NDArray[np.float64]:
+        """Share of the occurrences, up to `ENOUGH` of them, whose surroundings differ."""
+        result: NDArray[np.float64] = self.distinct / np.clip(self.total, 1, ENOUGH)
+        return np.minimum(result, 1.0)
 
 
 class Segmenter:
@@ -212,5 +223,7 @@ class Segmenter:
         after[ends[ends > 0] - 1] = -1
         places = np.flatnonzero(units >= words)
         phrases = units[places] - words
-        mixed = _mixed(_mixed(phrases.astype(np.uint64), before[places]), after[places])
+        mixed = np.zeros(len(places), dtype=np.uint64)
+        for value in (phrases.astype(np.int64), before[places], after[places]):
+            mixed = _mixed(mixed, value)
         return Occurrences(phrases, mixed)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Speller"]
 
-_BETWEEN = r"[\W_]{0,4}?"
+_BETWEEN = r"[\W_]{1,4}?"
+_NOTHING = r"[\W_]{0,4}?"  # scripts without spaces
 _JOINS = {"-", "\u2010", "\u2013", "/", "'", "\u2019", ""}
 _WORD = re.compile(r"[^\W\d_]{4,}")
 CLEAR = 0.65  # share of one form
@@ -38,7 +39,8 @@ class Speller:
     def __init__(self, words: Sequence[str], *, stemmed: bool = False) -> None:
         self._words = words
         rest = r"\w*" if stemmed else ""
-        inner = _BETWEEN.join(f"({re.escape(word)}{rest})" for word in words)
+        between = _BETWEEN if all(word.isascii() for word in words) else _NOTHING
+        inner = between.join(f"({re.escape(word)}{rest})" for word in words)
         self._pattern = re.compile(rf"(?<!\w){inner}(?!\w)", re.IGNORECASE)
         self._telling = [Counter[str]() for _ in words]
         self._others = [Counter[str]() for _ in words]
@@ -70,8 +72,9 @@ class Speller:
 
 
 def _is_title(around: str) -> bool:
+    """Whether a text capitalises every word, or has no others that would show."""
     words = _WORD.findall(around)
-    return bool(words) and 2 * sum(word[0].isupper() for word in words) > len(words)
+    return not words or 2 * sum(word[0].isupper() for word in words) > len(words)
 
 
 def _form(telling: Counter[str], others: Counter[str]) -> str:

@@ -18,6 +18,7 @@ __all__ = ["Sketch", "Table", "lookup"]
 def _mixed(key: int) -> int:
     """Spread the bits of a key (the finaliser of splitmix64, shortened)."""
     value = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.int64((value ^ (value >> np.uint64(29))) >> np.uint64(1))  # type: ignore[return-value]
 
 

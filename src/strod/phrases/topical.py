@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "batches", "evidence", "topical_counts"]
 
 MIXED = 0.01  # of the parent in φ, so that no product is zero
-TOPICS = 128  # counted in one pass, unless one family is larger
+TOPICS = 128  # counted in one pass, unless more are asked for or one family is larger
 
 
 class Batch(NamedTuple):

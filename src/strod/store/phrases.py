@@ -47,17 +47,18 @@ def write_units(folder: Path, units: Units) -> None:
             "unit": pa.array(units.unit_of, type=pa.int32()),
         }
     )
-    pq.write_table(table, folder / "forms.parquet", compression="zstd")
+    pq.write_table(table, folder / "forms.parquet", compression="zstd", write_page_checksum=True)
 
 
 def read_units(folder: Path, lexicon: Lexicon) -> Units:
     """What `write_units` wrote."""
     path = folder / "forms.parquet"
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, page_checksum_verification=True)
         return _units(table, lexicon)
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
 
 
 def _units(table: pa.Table, lexicon: Lexicon) -> Units:
@@ -68,6 +69,8 @@ def _units(table: pa.Table, lexicon: Lexicon) -> Units:
     stops = np.array(sorted(inside), dtype=np.int32)
     alphabet = Alphabet.from_words(words, stops, len(lexicon.words))
     rest = table.slice(len(words)).select(["count", "significance", "cohesion"])
+    if any(column.null_count for column in rest.columns):
+        raise ValueError("numbers of phrases are missing")
     numbers = zip(*(column.to_pylist() for column in rest.columns), strict=True)
     code = alphabet.code.tolist()
     phrases = [
@@ -136,5 +139,16 @@ def unit_shards(folder: Path, shards: Sequence[Place], width: int) -> list[UnitS
                 array: load_array(folder / name / f"{array}.npy", kind)
                 for array, kind in _ARRAYS.items()
             }
+            if not _fit(**arrays[name], width=width):
+                raise DamagedError(f"{folder / name}: is damaged; run strod check")
         found.append(UnitShard(shard.first, shard.size, arrays[name], shard.begin, width))
     return found
+
+
+def _fit(indptr: NDArray[Any], indices: NDArray[Any], counts: NDArray[Any], width: int) -> bool:
+    """Whether these can be rows of counts of so many units."""
+    sizes = np.diff(indptr)
+    held = len(indices)
+    if not len(indptr) or indptr[0] or (sizes < 0).any() or not indptr[-1] == held == len(counts):
+        return False
+    return not held or bool(indices.min() >= 0 and indices.max() < width)
