@@ -104,8 +104,8 @@ def build(
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
         "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
         "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
-        "phrases": phrases, "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
-        "phrase_length": phrase_length,
+        "phrases": phrases, "phrase_length": phrase_length,
+        "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
     }  # fmt: skip
     if engine != "local":
