@@ -1,0 +1,219 @@
+"""What can be seen of a tree, and which topics each verb may touch, from what it promises."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from strod.cli.show import as_dictionary
+from strod.store.trees import node_sha256
+from tests.conftest import contents
+
+if TYPE_CHECKING:
+    from strod.hierarchy import Tree
+    from strod.revision import Change
+    from strod.workspace import Workspace
+
+    Topics = dict[str, "Seen"]
+
+NEAR = 1e-5
+
+
+class Numbers(NamedTuple):
+    """A topic's own: whatever else is revised, these stay."""
+
+    sha256: str
+    words: str
+    weight: float
+    alpha: float
+    heads: tuple[int, ...]
+    phrases: tuple[tuple[str, float], ...]
+    parts: str
+    label: str
+    pinned: bool
+
+
+class Seen(NamedTuple):
+    """A topic: its numbers and where it stands."""
+
+    numbers: Numbers
+    parent: str | None
+    level: int
+    children: frozenset[str]
+    alpha0: float
+    reason: str
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Where it stands."""
+        return self[1:]
+
+
+class State(NamedTuple):
+    """A whole revision: what `show --json` prints, the topics, and the bytes of its file."""
+
+    shown: dict[str, Any]
+    topics: Topics
+    file: bytes
+
+
+def digest(words: Any) -> str:
+    return sha256(np.ascontiguousarray(words).tobytes()).hexdigest()
+
+
+def topics_of(tree: Tree) -> Topics:
+    """All topics, by id."""
+    found = {}
+    for name, node in tree.nodes.items():
+        numbers = Numbers(
+            tree[name].sha256, digest(node.words), node.weight, node.alpha, tuple(node.heads),
+            tuple(node.phrases), str(node.parts), node.label, node.pinned,
+        )  # fmt: skip
+        place = (node.parent, node.level, frozenset(node.children), node.alpha0, node.reason)
+        found[name] = Seen(numbers, *place)
+    return found
+
+
+def fingerprint(topics: Topics) -> str:
+    """One line for all topics, the same in every process."""
+    lines = [
+        repr((name, topic._replace(children=frozenset()), sorted(topic.children)))
+        for name, topic in sorted(topics.items())
+    ]
+    return sha256("\n".join(lines).encode()).hexdigest()
+
+
+def state_of(workspace: Workspace) -> State:
+    number = workspace.manifest["tree"]["history"][-1]
+    file = workspace.path / "tree" / "revisions" / f"{number:05d}.json"
+    return State(as_dictionary(workspace), topics_of(workspace.tree), file.read_bytes())
+
+
+def files_of(workspace: Workspace) -> dict[str, bytes]:
+    """Every file in the folder of a workspace, its own and whatever lies beside it."""
+    return contents(workspace.path.parent, without="")
+
+
+# -- what a verb may touch ---------------------------------------------------------------
+
+
+def below(topics: Topics, name: str) -> set[str]:
+    """All topics below one."""
+    children = topics[name].children
+    return set(children).union(*(below(topics, child) for child in children))
+
+
+def above(topics: Topics, name: str) -> set[str]:
+    """A topic and those above it."""
+    parent = topics[name].parent
+    return {name} | (above(topics, parent) if parent is not None else set())
+
+
+def siblings(topics: Topics, name: str) -> set[str]:
+    parent = topics[name].parent
+    return set() if parent is None else set(topics[parent].children) - {name}
+
+
+class Scope(NamedTuple):
+    """Topics whose numbers may change, that may be gone, and that may stand elsewhere."""
+
+    changed: set[str]
+    removed: set[str]
+    moved: set[str]
+
+
+def scope_of_expand(topics: Topics, name: str) -> Scope:
+    pinned = {child for child in topics[name].children if topics[child].numbers.pinned}
+    stay = pinned.union(*(below(topics, child) for child in pinned))
+    gone = below(topics, name) - stay
+    return Scope(set(), gone, gone | {name})  # one that is made again may have lost its children
+
+
+def scope_of_collapse(topics: Topics, name: str) -> Scope:
+    return Scope(set(), below(topics, name), {name})
+
+
+def scope_of_merge(topics: Topics, names: list[str]) -> Scope:
+    parent = topics[names[0]].parent
+    children = set().union(*(topics[name].children for name in names))
+    return Scope(set(), set(names), {str(parent)} | children | set(names))
+
+
+def scope_of_remove(topics: Topics, name: str) -> Scope:
+    heirs = siblings(topics, name)
+    heirs = heirs.union(*(below(topics, heir) for heir in heirs))
+    return Scope(heirs, {name} | below(topics, name), {str(topics[name].parent)})
+
+
+def scope_of_move(topics: Topics, name: str, target: str) -> Scope:
+    parent = str(topics[name].parent)
+    changed = above(topics, parent) ^ above(topics, target)
+    return Scope(changed, set(), {name, parent, target} | below(topics, name))
+
+
+# -- what always holds -------------------------------------------------------------------
+
+
+def check_scope(before: Topics, after: Topics, scope: Scope) -> None:
+    """Whatever a verb may not touch is, to the last bit, what it was."""
+    assert set(before) - set(after) <= scope.removed
+    for name, old in before.items():
+        if name in after and name not in scope.changed:
+            assert after[name].numbers == old.numbers, name
+        if name in after and name not in scope.moved:
+            assert after[name].place == old.place, name
+
+
+def check_change(before: Topics, after: Topics, change: Change) -> None:
+    """The change says what a comparison finds."""
+
+    def own(topic: Seen) -> tuple[object, ...]:
+        return topic.numbers.sha256, topic.numbers.label, topic.numbers.pinned
+
+    both = set(before) & set(after)
+    differ = {name for name in both if own(before[name]) != own(after[name])}
+    assert set(change.added) == set(after) - set(before)
+    assert set(change.removed) == set(before) - set(after)
+    assert set(change.changed) == differ
+    assert change.kept == len(both) - len(differ)
+    for names in (change.added, change.removed, change.changed):
+        assert len(names) == len(set(names))
+    assert set(change.nodes) == set(after)
+    for name, node in change.nodes.items():
+        assert node_sha256(node) == after[name].numbers.sha256
+
+
+def check_tree(workspace: Workspace) -> None:
+    """Children add up to their parent, words are distributions, levels are right."""
+    tree = workspace.tree
+    shares = tree.shares()
+    assert workspace.manifest["tree"]["topics"] == len(tree) == len(tree.nodes)
+    if tree.root.children:
+        assert abs(sum(child.weight for child in tree.root.children) - 1) < NEAR
+    for topic in tree.values():
+        assert topic.distribution.min() >= 0
+        assert abs(topic.distribution.sum() - 1) < 1e-9
+        assert abs(topic.weight - shares[topic.id].mean()) < NEAR
+        assert topic.level == (topic.parent.level + 1 if topic.parent else 0)
+        assert bool(topic.children) == (topic.reason == "")
+        if topic.children:
+            together = np.sum([shares[child.id] for child in topic.children], axis=0)
+            np.testing.assert_allclose(together, shares[topic.id], atol=NEAR)
+
+
+def check_files(workspace: Workspace, before: dict[str, bytes]) -> dict[str, bytes]:
+    """Nothing lies about, nothing has changed but the manifest, every checksum is right.
+
+    Returns all files as they are now.
+    """
+    path = workspace.path
+    now = files_of(workspace)
+    own = {f"{path.name}/{name}" for name in workspace.manifest["parts"]}
+    loose = {f"{path.name}/manifest.json", f"{path.name}/report.json"}
+    assert set(now) == own | loose
+    for name, data in before.items():
+        assert now[name] == data or name.endswith("manifest.json"), name
+    assert workspace.check() == []
+    return now

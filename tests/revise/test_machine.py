@@ -1,0 +1,393 @@
+"""Random verbs, one after the other, against a plain model of what each may touch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from strod.errors import UsageError
+from strod.tree.grouping import inside
+from strod.tree.topic import ROOT
+from strod.workspace import Workspace
+from tests.revise.seen import (
+    Scope,
+    below,
+    check_change,
+    check_files,
+    check_scope,
+    check_tree,
+    files_of,
+    scope_of_collapse,
+    scope_of_expand,
+    scope_of_merge,
+    scope_of_move,
+    scope_of_remove,
+    siblings,
+    state_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strod.revision import Change
+    from tests.revise.seen import State, Topics
+
+    Act = Callable[..., Change]
+
+EXAMPLES, STEPS = 300, 6
+ENOUGH = 4  # fine topics that ``auto`` cuts without learning new ones
+
+PLACES = st.integers(0, 30)
+SOMETIMES = st.integers(0, 3).map(lambda number: number == 3)
+RARELY = st.integers(0, 9).map(lambda number: number == 9)
+LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+class Revisions(RuleBasedStateMachine):
+    """A workspace and what it must look like."""
+
+    base: ClassVar[Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="revisions-"))
+        self.workspace = Workspace(shutil.copytree(self.base, self.folder / "w.strod"))
+        self.done = [state_of(self.workspace)]
+        self.undone: list[State] = []
+        self.files = files_of(self.workspace)
+        topics = self.topics
+        self.born = {name: topic.numbers for name, topic in topics.items()}
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+
+    # -- the model -----------------------------------------------------------------------
+
+    @property
+    def topics(self) -> Topics:
+        return self.done[-1].topics
+
+    def pick(self, place: int, wild: bool, sensible: set[str]) -> str:
+        """Some topic, by id; a sensible one unless it is a wild guess."""
+        names = [name for name in self.topics if wild or name in sensible] or list(self.topics)
+        return names[place % len(names)]
+
+    @property
+    def parents(self) -> set[str]:
+        return {name for name, topic in self.topics.items() if topic.children}
+
+    @property
+    def divisible(self) -> set[str]:
+        """Topics of several fine topics."""
+        nodes = self.workspace.tree.nodes
+        return {
+            name
+            for name, node in nodes.items()
+            if name == ROOT or sum(len(part.fine) for part in node.parts) > 1
+        }
+
+    def spoken(self, name: str, place: int) -> str:
+        """A topic as a user may name it: by path or by id."""
+        return name if place % 2 else self.workspace.tree[name].path
+
+    @property
+    def grown(self) -> set[str]:
+        """Topics that have got or lost fine topics since they were made."""
+        return {
+            name
+            for name, topic in self.topics.items()
+            if topic.numbers.parts != self.born[name].parts
+        }
+
+    def unchanged(self) -> None:
+        """Not a byte differs, here or beside the workspace."""
+        assert files_of(self.workspace) == self.files
+        assert self.workspace.manifest["tree"]["topics"] == len(self.topics)
+
+    def refused(self, act: Act) -> None:
+        """The verb says in one line that it cannot be done, and nothing is done."""
+        for dry_run in (True, False):
+            with pytest.raises(UsageError) as raised:
+                act(dry_run=dry_run, workers=1)
+            assert len(str(raised.value).splitlines()) == 1
+            self.unchanged()
+
+    def act(self, act: Act, scope: Scope, *, rehearse: bool) -> Change | None:
+        """Carry out a verb and check all there is to check; None if it was refused."""
+        planned = None
+        try:
+            if rehearse:
+                planned = act(dry_run=True, workers=1)
+                self.unchanged()
+            change = act(dry_run=False, workers=1, note="why")
+        except UsageError as error:
+            assert "cannot be split" in str(error)  # the only thing the model cannot foresee  # noqa: PT017
+            self.unchanged()
+            return None
+        before = self.topics
+        self.done.append(state_of(self.workspace))
+        self.undone.clear()
+        check_scope(before, self.topics, scope)
+        check_change(before, self.topics, change)
+        if planned is not None:
+            assert planned.what == change.what
+            check_change(before, self.topics, planned)
+        self.settle()
+        return change
+
+    def settle(self) -> None:
+        check_tree(self.workspace)
+        self.files = check_files(self.workspace, self.files)
+
+    def welcome(self, names: list[str]) -> None:
+        """An id that was there before comes back as the topic that it was when it was new."""
+        for name in names:
+            found = self.topics[name].numbers
+            assert self.born.setdefault(name, found).words == found.words
+
+    # -- verbs ---------------------------------------------------------------------------
+
+    def _known(self, name: str, children: int | str, *, fresh: bool) -> bool:
+        """Whether an expansion meets a fault of which there is a report.
+
+        A topic of the same id has other fine topics by now; a decomposition of the same name
+        belongs to another revision; fine topics that were never one group are cut.
+        """
+        tree = self.workspace.tree
+        pinned = {child for child in self.topics[name].children if tree[child].pinned}
+        if below(self.topics, name) & self.grown:
+            return True
+        parts = tree.nodes[name].parts
+        if pinned:
+            others = [child for child in tree.nodes[name].children if child not in pinned]
+            parts = [part for child in others for part in tree.nodes[child].parts]
+        fine = sum(len(part.fine) for part in parts)
+        one = len({part.split for part in parts}) == 1
+        enough = ENOUGH if isinstance(children, str) else children - len(pinned)
+        if one and fine >= enough and not fresh:
+            split = tree.splits[parts[0].split]
+            mixed = [number for part in parts for number in part.fine]
+            return len(inside(split.merges, mixed)) < fine - 1
+        taken = (self.workspace.path / "tree" / "splits" / name).exists()
+        return taken and name not in tree.splits
+
+    @rule(
+        place=PLACES,
+        children=st.sampled_from([2, 3, 4, "auto"]),
+        fresh=SOMETIMES,
+        wild=SOMETIMES,
+        dry=SOMETIMES,
+    )
+    def expand(self, place: int, children: int | str, fresh: bool, wild: bool, dry: bool) -> None:
+        name = self.pick(place, wild, self.divisible)
+        topic = self.spoken(name, place)
+        own = self.topics[name].children
+        pinned = {child for child in own if self.topics[child].numbers.pinned}
+
+        def act(**how: Any) -> Change:
+            return self.workspace.expand(topic, children, fresh=fresh, **how)
+
+        if (pinned and pinned == own) or (isinstance(children, int) and children - len(pinned) < 2):
+            self.refused(act)
+        elif not self._known(name, children, fresh=fresh):
+            if pinned:  # another fault of which there is a report: nothing but the pinned left
+                planned = act(dry_run=True, workers=1)
+                if set(planned.nodes[name].children) == pinned:
+                    return
+            change = self.act(act, scope_of_expand(self.topics, name), rehearse=dry)
+            if change is not None:
+                assert pinned < self.topics[name].children
+                assert isinstance(children, str) or len(self.topics[name].children) == children
+                self.welcome(change.added)
+
+    @rule(place=PLACES, wild=SOMETIMES, dry=SOMETIMES)
+    def collapse(self, place: int, wild: bool, dry: bool) -> None:
+        name = self.pick(place, wild, self.parents)
+        topic = self.spoken(name, place)
+
+        def act(**how: Any) -> Change:
+            return self.workspace.collapse(topic, **how)
+
+        if not self.topics[name].children:
+            self.refused(act)
+        elif self.act(act, scope_of_collapse(self.topics, name), rehearse=dry):
+            assert not self.topics[name].children
+            assert self.topics[name].reason == "collapsed"
+
+    @rule(place=PLACES, others=st.sets(PLACES, min_size=1, max_size=2), wild=RARELY, dry=SOMETIMES)
+    def merge(self, place: int, others: set[int], wild: bool, dry: bool) -> None:
+        first = self.pick(place, wild, set(self.topics) - {ROOT})
+        family = siblings(self.topics, first)
+        names = list(dict.fromkeys([first, *(self.pick(n, wild, family) for n in others)]))
+        places = [place, *others][: len(names)]
+        topics = [self.spoken(name, place) for name, place in zip(names, places, strict=True)]
+
+        def act(**how: Any) -> Change:
+            return self.workspace.merge(*topics, **how)
+
+        parents = {self.topics[name].parent for name in names}
+        if len(names) < 2 or len(parents) > 1:
+            self.refused(act)
+            return
+        old, grown = self.topics, self.grown
+        change = self.act(act, scope_of_merge(self.topics, names), rehearse=dry)
+        assert change is not None
+        (whole,) = change.added
+        children = {name: old[name].children for name in names}
+        expected = set().union(*(children[name] or {name} for name in names))
+        kept = self.topics[whole].children
+        assert kept == (expected if any(children.values()) else set())
+        weight = sum(old[name].numbers.weight for name in names)
+        assert abs(self.topics[whole].numbers.weight - weight) < 1e-9
+        if grown.isdisjoint(names):  # else the id may be that of an earlier, other topic
+            self.welcome([whole])
+        self.born.setdefault(whole, self.topics[whole].numbers)
+
+    @rule(place=PLACES, dry=SOMETIMES)
+    def remove(self, place: int, dry: bool) -> None:
+        name = self.pick(place, True, set())
+        topic = self.spoken(name, place)
+
+        def act(**how: Any) -> Change:
+            return self.workspace.remove(topic, **how)
+
+        if self.topics[name].parent is None:
+            self.refused(act)
+        else:
+            change = self.act(act, scope_of_remove(self.topics, name), rehearse=dry)
+            assert change is not None
+            assert change.added == []
+            assert name in change.removed
+
+    @rule(place=PLACES, under=PLACES, wild=RARELY, dry=SOMETIMES)
+    def move(self, place: int, under: int, wild: bool, dry: bool) -> None:
+        name = self.pick(place, wild, set(self.topics) - {ROOT})
+        family = {name, self.topics[name].parent} | below(self.topics, name)
+        target = self.pick(under, wild, self.parents - family)
+        topic, goal = self.spoken(name, place), self.spoken(target, under)
+
+        def act(**how: Any) -> Change:
+            return self.workspace.move(topic, goal, **how)
+
+        parent, new = self.topics[name].parent, self.topics[target]
+        if (
+            parent is None
+            or parent == target
+            or target in {name} | below(self.topics, name)
+            or not new.children
+            or len(self.topics[parent].children) == 1
+        ):
+            self.refused(act)
+        else:
+            change = self.act(act, scope_of_move(self.topics, name, target), rehearse=dry)
+            assert change is not None
+            assert (change.added, change.removed) == ([], [])
+            assert self.topics[name].parent == target
+
+    @rule(place=PLACES, label=LABELS, dry=SOMETIMES)
+    def rename(self, place: int, label: str, dry: bool) -> None:
+        name = self.pick(place, True, set())
+        topic = self.spoken(name, place)
+
+        def act(**how: Any) -> Change:
+            return self.workspace.rename(topic, label, **how)
+
+        self.act(act, Scope({name}, set(), set()), rehearse=dry)
+        old = self.done[-2].topics[name].numbers
+        assert self.topics[name].numbers == old._replace(label=label)
+
+    @rule(place=PLACES, pinned=st.booleans(), dry=SOMETIMES)
+    def pin(self, place: int, pinned: bool, dry: bool) -> None:
+        name = self.pick(place, True, set())
+        topic = self.spoken(name, place)
+
+        def act(**how: Any) -> Change:
+            return self.workspace.pin(topic, pinned=pinned, **how)
+
+        self.act(act, Scope({name}, set(), set()), rehearse=dry)
+        old = self.done[-2].topics[name].numbers
+        assert self.topics[name].numbers == old._replace(pinned=pinned)
+
+    @rule(name=st.sampled_from(["o/99", "", "o/", "/", "000000000000", "p"]))
+    def nonsense(self, name: str) -> None:
+        self.refused(lambda **how: self.workspace.rename(name, "x", **how))
+        if len(self.done) == 1:
+            self.refused(self.workspace.undo)
+        if not self.undone:
+            self.refused(self.workspace.redo)
+
+    # -- to and fro ----------------------------------------------------------------------
+
+    def step(self, act: Act, source: list[State], target: list[State]) -> None:
+        before = self.topics
+        planned = act(dry_run=True)
+        self.unchanged()
+        change = act()
+        target.append(source.pop())
+        assert state_of(self.workspace) == self.done[-1]
+        for one in (planned, change):
+            check_change(before, self.topics, one)
+        self.settle()
+
+    @precondition(lambda self: len(self.done) > 1)
+    @rule()
+    def undo(self) -> None:
+        self.step(self.workspace.undo, self.done, self.undone)
+
+    @precondition(lambda self: self.undone)
+    @rule()
+    def redo(self) -> None:
+        self.step(self.workspace.redo, self.undone, self.done)
+
+    @precondition(lambda self: len(self.done) > 2)
+    @rule()
+    def to_the_start_and_back(self) -> None:
+        steps = len(self.done) - 1
+        for _ in range(steps):
+            self.workspace.undo()
+            self.undone.append(self.done.pop())
+            assert state_of(self.workspace) == self.done[-1]
+        assert self.done[-1].file == (self.base / "tree/revisions/00001.json").read_bytes()
+        for name, data in files_of(self.workspace).items():
+            assert self.files[name] == data or name.endswith("manifest.json")
+        for _ in range(steps):
+            self.workspace.redo()
+            self.done.append(self.undone.pop())
+            assert state_of(self.workspace) == self.done[-1]
+        self.settle()
+
+    @rule()
+    def reopen(self) -> None:
+        self.workspace = Workspace(self.workspace.path)
+        assert state_of(self.workspace) == self.done[-1]
+        history = [entry["undone"] for entry in self.workspace.history()]
+        assert history == [False] * len(self.done) + [True] * len(self.undone)
+
+
+@pytest.mark.usefixtures("warm")
+def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug here
+    machine = type("Machine", (Revisions,), {"base": planted})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
