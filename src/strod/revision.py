@@ -16,6 +16,7 @@ from strod.progress import Silent
 from strod.store.change import changing
 from strod.store.trees import DiskBook, node_sha256, read_revision, write_revision, write_split
 from strod.tree import revise
+from strod.tree.grouping import inside
 from strod.tree.grow import Grower, Grown, document_shares
 from strod.tree.options import TreeOptions
 from strod.tree.sampling import thinning
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
     from strod.store.change import Staging
-    from strod.tree.topic import Node
+    from strod.tree.topic import Node, Part
     from strod.workspace import Workspace
 
 __all__ = ["Change", "Reviser", "corpus_of"]
@@ -83,6 +84,7 @@ class Reviser:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> None:
+        _check_text("the note", note)
         self._workspace, self._note, self._dry_run = workspace, note, dry_run
         chosen = CorpusOptions() if workers is None else CorpusOptions(workers=workers)
         self._memory = max(chosen.memory - BASE_MEMORY, 0)
@@ -94,6 +96,8 @@ class Reviser:
         self, topic: str, children: int | str, height: int, *, fresh: bool = False
     ) -> Change:
         """Split a topic, or split it again into another number of children."""
+        if height < 1:
+            raise UsageError(f"--height must be 1 or more, not {height}")
 
         def act(draft: _Draft) -> list[str]:
             return draft.expand(topic, children, height, fresh=fresh)
@@ -126,9 +130,11 @@ class Reviser:
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name."""
+        _check_text("the name", label)
 
         def act(draft: _Draft) -> list[str]:
-            draft.tree.nodes[draft.id(topic)].label = label
+            node = draft.tree.nodes[draft.id(topic)]
+            node.label, node.named = label, True
             return []
 
         return self._apply(f"rename {topic} {label!r}", act)
@@ -201,6 +207,13 @@ class Reviser:
         staging.publish(manifest | {"tree": tree}, self._engine.workers)
 
 
+def _check_text(what: str, text: str) -> None:
+    try:
+        text.encode()
+    except (UnicodeEncodeError, AttributeError):
+        raise UsageError(f"{what} is not text: {text!r}") from None
+
+
 def corpus_of(folder: Path, history: Sequence[int], now: dict[str, Any]) -> dict[str, Any]:
     """The corpus as it was at the end of a history: documents may have been added since."""
     for number in reversed(history):
@@ -249,10 +262,12 @@ class _Draft:
             children=children, height=height,
         )  # fmt: skip
         corpus = self._workspace.corpus
-        return Grower(
+        grower = Grower(
             list(corpus.shards()), corpus.vocabulary["occurrences"].to_numpy(), options,
             self._engine, self._shares, self._progress, self._memory // 2, None, self.tree,
         )  # fmt: skip
+        grower.taken = {path.name for path in (self._workspace.path / "tree" / "splits").iterdir()}
+        return grower
 
     def expand(
         self, topic: str, children: int | str, height: int, *, fresh: bool = False
@@ -274,26 +289,35 @@ class _Draft:
         for name in others:
             for below in [name, *revise.descendants(self.tree, name)]:
                 del self.tree.nodes[below]
-        node.children = pinned
+        node.children = list(pinned)
         grower = self._grower(wanted, node.level + height)
         with self._shares:
-            if len(parts) == 1 and len(parts[0].fine) >= grower.enough and not fresh:
+            if self._one_group(parts) and len(parts[0].fine) >= grower.enough and not fresh:
                 grower.grow(grower.cut(node, parts[0]))
             else:
                 grower.split(node, parts)
-        if not node.children:
+        if len(node.children) == len(pinned):
             raise UsageError(f"{topic}: cannot be split: {node.reason}")
         revise.reorder(self.tree)
         return self._new()
+
+    def _one_group(self, parts: list[Part]) -> bool:
+        """Whether a mass is one branch of a dendrogram, so that it can be cut."""
+        if len(parts) != 1:
+            return False
+        [part] = parts
+        return len(inside(self.tree.splits[part.split].merges, part.fine)) == len(part.fine) - 1
 
     def _new(self) -> list[str]:
         """Topics that were not there before; one that was is what it was."""
         fresh = []
         for name, node in self.tree.nodes.items():
             old = self._paths.nodes.get(name)
-            if old is None:
+            if old is not None and old.words is node.words:
+                continue
+            if old is None or not np.array_equal(old.words, node.words):
                 fresh.append(name)
-            elif old.words is not node.words:  # the same fine topics again: the same topic
+            else:  # the same fine topics again: the same topic
                 self.tree.nodes[name] = replace(
                     old, children=node.children, reason=node.reason, alpha0=node.alpha0
                 )
@@ -301,8 +325,13 @@ class _Draft:
 
     def complete(self, touched: Sequence[str]) -> None:
         """Numbers, words and phrases of the topics whose mass has changed."""
-        if not touched:
-            return
+        if touched:
+            self._describe(touched)
+        nodes = self.tree.nodes
+        for node in nodes.values():
+            node.children.sort(key=lambda name: (-nodes[name].weight, name))
+
+    def _describe(self, touched: Sequence[str]) -> None:
         corpus, nodes = self._workspace.corpus, self.tree.nodes
         occurrences = corpus.vocabulary["occurrences"].to_numpy()
         kept = thinning(occurrences, self._workspace.manifest["tree"]["settings"]["thin"])

@@ -24,7 +24,11 @@ def name_children(
     If `only` is given, those among them; the others keep their names.
     """
     for parent in parents:
-        fresh = [name for name in nodes[parent].children if only is None or name in only]
+        fresh = [
+            name
+            for name in nodes[parent].children
+            if (only is None or name in only) and not nodes[name].named
+        ]
         taken = {nodes[name].label for name in nodes[parent].children if name not in fresh}
         for child in fresh:
             texts = [text for text, _ in nodes[child].phrases]

@@ -132,6 +132,7 @@ class Grower:
         self.walk = Walk(self.tree.splits, book, by_word)
         self.rate = self._rate()
         self.masses: dict[str, list[Part]] = {}
+        self.taken: set[str] = set()  # names of decompositions that only other revisions have
 
     def _rate(self) -> float:
         """Share of the documents that the root is learnt from."""
@@ -256,7 +257,7 @@ class Grower:
     def _free_name(self, topic: str) -> str:
         """Name of a decomposition of a topic: its id, with a number if there were others."""
         names = (topic if n == 1 else f"{topic}-{n}" for n in count(1))
-        return next(name for name in names if name not in self.tree.splits)
+        return next(n for n in names if n not in self.tree.splits and n not in self.taken)
 
     def _expand(self, top: Node, name: str) -> list[Node]:
         """Children of a decomposed topic, and theirs as far as its fine topics reach.

@@ -72,6 +72,8 @@ class Node:
         Its name.
     pinned : bool
         Whether it survives when its parent is split again.
+    named : bool
+        Whether somebody gave it its name.
     """
 
     id: str
@@ -89,6 +91,7 @@ class Node:
     phrases: list[tuple[str, float]] = field(default_factory=list)
     label: str = ""
     pinned: bool = False
+    named: bool = False
 
 
 def walk(nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
