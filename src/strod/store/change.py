@@ -43,8 +43,11 @@ class Staging:
         """Remove what a change that did not come to its end has left."""
         shutil.rmtree(self.folder, ignore_errors=True)
         for part in CHANGED:
-            for path in (self._root / part).rglob("*"):
-                if path.is_file() and self._name(path) not in self.manifest["parts"]:
+            for path in sorted((self._root / part).rglob("*"), reverse=True):
+                if path.is_dir():
+                    if not any(path.iterdir()):
+                        path.rmdir()
+                elif self._name(path) not in self.manifest["parts"]:
                     path.unlink()
         self.folder.mkdir()
 
