@@ -69,7 +69,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             assert array.tobytes() == written_array.tobytes()
         for name in ("merges", "alpha0", "total", "values", "noise", "documents"):
             assert getattr(split, name) == getattr(written_split, name)
-    again = DiskBook(tmp_path / "tree" / "splits", [("0000", 1 << 20)])
+    again = DiskBook(tmp_path / "tree" / "splits", [("0000", 1000)])
     for owner in grown.splits:
         m = grown.splits[owner].topics.size
         one, other = (shelf.read(owner, 5, 900).dense(m) for shelf in (again, book))

@@ -27,7 +27,7 @@ from strod.store.publish import ArrayWriter
 from strod.store.trees import DiskBook, read_split, write_revision
 from strod.text.sources import resolve
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.shares import Masses, local_shares, paths
+from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.topic import ROOT
 from strod.tree.walk import Walk
 
@@ -129,14 +129,14 @@ class _Addition:
         self._workspace, self._staging, self._new = workspace, staging, new
         self._engine, self._progress = engine, progress
         self._corpus, self._tree = workspace.corpus, workspace.tree
+        self._tree.verify()
         self._name = f"{self._free():04d}"
         self._shards = list(new.shards())
         self._about = self._appended()
 
     def _free(self) -> int:
         """Number of a segment that no revision has, not even an undone one."""
-        names = {path.name for path in (self._workspace.path / "corpus").iterdir() if path.is_dir()}
-        return 1 + max(int(name) for name in names)
+        return 1 + max(int(name) for name in self._staging.folders("corpus"))
 
     def _appended(self) -> dict[str, Any]:
         about: dict[str, Any] = self._staging.manifest["corpus"]
@@ -216,7 +216,8 @@ class _Addition:
     def _place(self, counts: list[csr_array]) -> dict[str, float]:
         """Shares in all decompositions, of undone revisions too; weights among the new."""
         folder = self._workspace.path / "tree" / "splits"
-        splits = {path.name: read_split(path) for path in sorted(folder.iterdir())}
+        names = self._staging.folders("tree/splits")
+        splits = {name: read_split(folder / name) for name in names}
         settings = self._tree.settings
         kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings["thin"])
         nodes = self._tree.nodes
@@ -280,9 +281,8 @@ class _Addition:
 
 def _topic_shares(
     tree: Tree, splits: dict[str, Split], placed: dict[str, Shares], size: int
-) -> dict[str, Array]:
+) -> TopicShares:
     def local(name: str) -> Array:
         return local_shares(placed[name], splits[name].overlap.weights)
 
-    masses = Masses(splits, local, size)
-    return {name: masses.of(node.parts) for name, node in tree.nodes.items()}
+    return TopicShares(tree.nodes, Masses(splits, local, size))

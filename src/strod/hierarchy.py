@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.errors import DamagedError, UsageError
-from strod.store.trees import DiskBook, are_sound, node_sha256, read_revision, read_split
+from strod.store.trees import DiskBook, node_sha256, read_revision, read_split
 from strod.tree.ranking import ranked
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.shares import Masses, local_shares, paths
+from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.topic import ROOT, walk
 from strod.tree.walk import Walk
 
@@ -90,9 +90,15 @@ class Topic:
     @cached_property
     def distribution(self) -> Array:
         """φ: probability of every word of the vocabulary."""
-        if node_sha256(self._node) != self.sha256:
-            raise DamagedError(f"topic {self.id}: has changed since it was written; strod check")
+        self.verify()
         return self._node.words
+
+    def verify(self) -> None:
+        """Refuse numbers that are not what was written."""
+        if node_sha256(self._node) != self.sha256:
+            raise DamagedError(
+                f"topic {self.id}: has changed since it was written; run strod check"
+            )
 
     @property
     def words(self) -> list[tuple[str, float]]:
@@ -172,6 +178,11 @@ class Tree(Mapping[str, Topic]):
             some = ", ".join(list(self)[1:4]) or ROOT
             raise UsageError(f"{name}: no such topic; there are {some}, …") from None
 
+    def verify(self) -> None:
+        """Refuse topics that are not what was written: nobody shall build on them."""
+        for topic in self.values():
+            topic.verify()
+
     @cached_property
     def surfaces(self) -> list[str]:
         """The words as they are written."""
@@ -210,16 +221,10 @@ class Tree(Mapping[str, Topic]):
         if not sound:
             raise DamagedError(f"{self._folder / name}: is damaged; run strod check")
 
-    def _read(self, owner: str, first: int, size: int) -> Shares:
-        shares = self._book.read(owner, first, size)
-        sound = are_sound(shares, size, self.splits[owner].topics.size)
-        self._check(sound, f"splits/{owner}")
-        return shares
-
     def shares(self, first: int = 0, size: int | None = None) -> dict[str, Array]:
         """Share of every topic, by id, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        return self._combined(lambda name: self._read(name, first, size), size)
+        return self._combined(lambda name: self._book.read(name, first, size), size)
 
     def place(self, counts: csr_array) -> dict[str, Array]:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
@@ -228,12 +233,11 @@ class Tree(Mapping[str, Topic]):
         documents = root_counts(counts, self._kept, self.settings["clip"])
         return self._combined(walk.place_new(documents).__getitem__, documents.size)
 
-    def _combined(self, placed: Callable[[str], Shares], size: int) -> dict[str, Array]:
+    def _combined(self, placed: Callable[[str], Shares], size: int) -> TopicShares:
         def local(name: str) -> Array:
             return local_shares(placed(name), self.splits[name].overlap.weights)
 
-        masses = Masses(self.splits, local, size)
-        return {name: masses.of(node.parts) for name, node in self.nodes.items()}
+        return TopicShares(self.nodes, Masses(self.splits, local, size))
 
     def leaves(self, shares: dict[str, Array]) -> list[str]:
         """Path of the topic at the end of each document's path."""

@@ -14,12 +14,20 @@ from strod.errors import UsageError
 from strod.options import BASE_MEMORY, CorpusOptions
 from strod.progress import Silent
 from strod.store.change import changing
-from strod.store.trees import DiskBook, node_sha256, read_revision, write_revision, write_split
+from strod.store.trees import (
+    DiskBook,
+    node_sha256,
+    read_change,
+    read_revision,
+    write_revision,
+    write_split,
+)
 from strod.tree import revise
 from strod.tree.grouping import inside
 from strod.tree.grow import Grower, Grown, document_shares
 from strod.tree.options import TreeOptions
 from strod.tree.sampling import thinning
+from strod.tree.topic import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
     from strod.store.change import Staging
-    from strod.tree.topic import Node, Part
+    from strod.tree.topic import Node
     from strod.workspace import Workspace
 
 __all__ = ["Change", "Reviser", "corpus_of"]
@@ -217,7 +225,7 @@ def _check_text(what: str, text: str) -> None:
 def corpus_of(folder: Path, history: Sequence[int], now: dict[str, Any]) -> dict[str, Any]:
     """The corpus as it was at the end of a history: documents may have been added since."""
     for number in reversed(history):
-        _, change = read_revision(folder, number)
+        change = read_change(folder, number)
         if "corpus" in change:
             return dict(change["corpus"])
     return now
@@ -237,9 +245,11 @@ class _Draft:
         self._workspace, self._engine = workspace, engine
         self._progress, self._memory = progress, memory
         self._paths = workspace.tree
+        self._paths.verify()
         nodes = {name: _copied(node) for name, node in workspace.tree.nodes.items()}
         self.tree = Grown(nodes, dict(workspace.tree.splits))
         self._known = set(self.tree.splits)
+        self._taken = set(staging.folders("tree/splits"))
         self._shares = DiskBook(
             staging.folder / "tree" / "splits",
             workspace.corpus.segments,
@@ -266,7 +276,7 @@ class _Draft:
             list(corpus.shards()), corpus.vocabulary["occurrences"].to_numpy(), options,
             self._engine, self._shares, self._progress, self._memory // 2, None, self.tree,
         )  # fmt: skip
-        grower.taken = {path.name for path in (self._workspace.path / "tree" / "splits").iterdir()}
+        grower.taken = self._taken
         return grower
 
     def expand(
@@ -292,21 +302,25 @@ class _Draft:
         node.children = list(pinned)
         grower = self._grower(wanted, node.level + height)
         with self._shares:
-            if self._one_group(parts) and len(parts[0].fine) >= grower.enough and not fresh:
-                grower.grow(grower.cut(node, parts[0]))
-            else:
+            known = None if fresh else self._known_part(parts, grower.enough)
+            if known is None:
                 grower.split(node, parts)
+            else:
+                grower.grow(grower.cut(node, known))
         if len(node.children) == len(pinned):
             raise UsageError(f"{topic}: cannot be split: {node.reason}")
         revise.reorder(self.tree)
         return self._new()
 
-    def _one_group(self, parts: list[Part]) -> bool:
-        """Whether a mass is one branch of a dendrogram, so that it can be cut."""
-        if len(parts) != 1:
-            return False
-        [part] = parts
-        return len(inside(self.tree.splits[part.split].merges, part.fine)) == len(part.fine) - 1
+    def _known_part(self, parts: list[Part], enough: int) -> Part | None:
+        """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
+        found = [Part(name, list(range(split.topics.size)))
+                 for name, split in self.tree.splits.items() if split.parts == parts]  # fmt: skip
+        if len(parts) == 1:
+            [part] = parts
+            merges = inside(self.tree.splits[part.split].merges, part.fine)
+            found += [part] * (len(merges) == len(part.fine) - 1)
+        return next((part for part in found if len(part.fine) >= enough), None)
 
     def _new(self) -> list[str]:
         """Topics that were not there before; one that was is what it was."""

@@ -12,7 +12,7 @@ from strod.errors import DamagedError
 from strod.hierarchy import Tree
 from strod.store.check import check_files
 from strod.store.manifest import read_manifest
-from strod.store.trees import read_revision
+from strod.store.trees import read_change
 
 if TYPE_CHECKING:
     import os
@@ -197,7 +197,7 @@ class Workspace:
 
 
 def _recorded(folder: Path, number: int) -> dict[str, Any]:
-    _, change = read_revision(folder, number)
+    change = read_change(folder, number)
     return {name: value for name, value in change.items() if name != "corpus"}
 
 

@@ -51,6 +51,12 @@ class Staging:
                     path.unlink()
         self.folder.mkdir()
 
+    def folders(self, where: str) -> list[str]:
+        """Names of the folders in a folder of the workspace, of all its revisions."""
+        depth = where.count("/") + 1
+        below = [name.split("/") for name in self.manifest["parts"] if name.startswith(f"{where}/")]
+        return sorted({steps[depth] for steps in below if len(steps) > depth + 1})
+
     def _name(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix()
 
@@ -70,11 +76,19 @@ class Staging:
         for part in CHANGED:
             own = {name: parts[name] for name in parts if name.startswith(f"{part}/")}
             content[part] = content[part] | {"sha256": checksum(own)}
-        aside = self.folder / NAME
-        write_json(aside, content | {"sha256": seal(content)})
-        sync(aside)
-        aside.replace(self._root / NAME)
-        sync(self._root)
+        self._replace_manifest(content | {"sha256": seal(content)})
+
+    def _replace_manifest(self, content: dict[str, Any]) -> None:
+        fresh, old = self.folder / NAME, self.folder / f"{NAME}.old"
+        write_json(fresh, content)
+        shutil.copyfile(self._root / NAME, old)
+        sync_tree(self.folder)
+        fresh.replace(self._root / NAME)
+        try:
+            sync(self._root)
+        except OSError:  # not certain to stay, so it is taken back
+            old.replace(self._root / NAME)
+            raise
 
 
 def _sync_up(folder: Path, root: Path) -> None:

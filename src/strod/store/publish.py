@@ -117,7 +117,8 @@ def locked(path: Path) -> Iterator[None]:
             os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
     finally:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # the lock is on the open file: one that stays locks nobody out
+            path.unlink(missing_ok=True)
         os.close(descriptor)
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "are_sound",
     "load_array",
     "node_sha256",
+    "read_change",
     "read_revision",
     "read_split",
     "revision_name",
@@ -62,6 +63,7 @@ class DiskBook:
         self, root: Path, segments: Sequence[tuple[str, int]], others: Path | None = None
     ) -> None:
         self._root, self._others = root, others
+        self._sizes = dict(segments)
         self._names = [name for name, _ in segments]
         self._ends = np.cumsum([documents for _, documents in segments]).tolist()
         self._written: dict[str, int] = {}
@@ -102,8 +104,9 @@ class DiskBook:
         return writers
 
     def _finish(self, owner: str) -> None:
-        for writer in self._writers.pop(owner).values():
+        for writer in self._writers[owner].values():
             writer.close()
+        del self._writers[owner]
 
     def close(self, owner: str) -> None:
         """All documents are there."""
@@ -128,8 +131,18 @@ class DiskBook:
             if self._others is not None and not folder.is_dir():
                 folder = self._others / owner / segment
             arrays = [load_array(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
-            self._shares[owner, segment] = Shares(*arrays)
+            self._shares[owner, segment] = self._checked(folder, Shares(*arrays))
         return self._shares[owner, segment]
+
+    def _checked(self, folder: Path, shares: Shares) -> Shares:
+        """What is used as indices must be what was written; once, for all documents."""
+        fine = folder.parent / "fine.npy"
+        if not fine.exists():  # still being made
+            return shares
+        topics = len(load_array(fine, "<f4", 2))
+        if not are_sound(shares, self._sizes[folder.name], topics):
+            raise DamagedError(f"{folder}: is damaged; run strod check")
+        return shares
 
 
 def load_array(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
@@ -251,10 +264,22 @@ def read_revision(folder: Path, number: int) -> tuple[dict[str, tuple[Node, str]
             checksum = entry.pop("sha256")
             words = load_array(folder / "words" / entry.pop("words"), "<f8")
             entry["parts"] = [Part(str(name), list(fine)) for name, fine in entry["parts"]]
+            entry["bids"] = [
+                [Part(str(name), list(fine)) for name, fine in bid] for bid in entry["bids"]
+            ]
             entry["phrases"] = [(str(text), float(score)) for text, score in entry["phrases"]]
             found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))
         return found, dict(content["change"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
+
+
+def read_change(folder: Path, number: int) -> dict[str, Any]:
+    """What was changed in a revision, without its topics."""
+    path = folder / "revisions" / revision_name(number)
+    try:
+        return dict(_read_sealed(path)["change"])
+    except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
 
 

@@ -18,7 +18,7 @@ from strod.tree.grouping import cut, natural_children
 from strod.tree.ranking import head_words
 from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
-from strod.tree.shares import Masses, local_shares, paths
+from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.split import NotSplit, Split, split_node
 from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
 from strod.tree.walk import Walk, blocks
@@ -355,7 +355,7 @@ class Grower:
 def count_documents(
     tree: Grown, shards: Sequence[Rows], book: Book, engine: Engine, fresh: Collection[str]
 ) -> None:
-    """Weights of the topics `fresh`, and documents whose path leads there."""
+    """Weights of the topics `fresh`, and for all how many documents' paths lead there."""
     nodes = tree.nodes
     weights, documents = np.zeros(len(nodes)), np.zeros(len(nodes), dtype=np.int64)
 
@@ -370,16 +370,15 @@ def count_documents(
         documents += counted
     total = max(sum(shard.size for shard in shards), 1)
     for number, (name, node) in enumerate(nodes.items()):
+        node.documents = int(documents[number])
         if name in fresh:
             node.weight = float(weights[number] / total)
-            node.documents = int(documents[number])
 
 
-def document_shares(tree: Grown, book: Book, first: int, size: int) -> dict[str, Array]:
+def document_shares(tree: Grown, book: Book, first: int, size: int) -> TopicShares:
     """Shares of all topics in some documents."""
 
     def local(name: str) -> Array:
         return local_shares(book.read(name, first, size), tree.splits[name].overlap.weights)
 
-    masses = Masses(tree.splits, local, size)
-    return {name: masses.of(node.parts) for name, node in tree.nodes.items()}
+    return TopicShares(tree.nodes, Masses(tree.splits, local, size))

@@ -114,10 +114,9 @@ def merge(tree: Grown, names: Sequence[str]) -> list[str]:
     members = [tree.nodes[name] for name in parent.children if name in names]
     if len(members) != len(names):
         raise UsageError("merge takes children of one topic; move them first")
-    digest = sha256("+".join(sorted(names)).encode()).hexdigest()[:12]
-    whole = Node(
-        digest, parent.id, members[0].level, combined(m.parts for m in members), parent.words
-    )
+    parts = combined(member.parts for member in members)
+    whole = Node(_merged_id(names, parts), parent.id, members[0].level, parts, parent.words)
+    whole.bids = [bid for member in members for bid in member.bids or [member.parts]]
     tree.nodes[whole.id] = whole
     if any(member.children for member in members):
         whole.alpha0 = max(member.alpha0 for member in members)
@@ -132,6 +131,11 @@ def merge(tree: Grown, names: Sequence[str]) -> list[str]:
     _drop(tree, [member.id for member in members if member.id not in whole.children])
     reorder(tree)
     return [whole.id]
+
+
+def _merged_id(names: Sequence[str], parts: list[Part]) -> str:
+    """Id of a merged topic: of what was merged, and of what that was made of then."""
+    return sha256(f"{'+'.join(sorted(names))}/{parts}".encode()).hexdigest()[:12]
 
 
 def _attach(tree: Grown, name: str, parent: Node) -> None:
@@ -169,6 +173,7 @@ def remove(tree: Grown, name: str) -> list[str]:
                 given.setdefault(taker, []).append(Part(part.split, [fine]))
     for taker, parts in given.items():
         tree.nodes[taker].parts = combined([tree.nodes[taker].parts, parts])
+        tree.nodes[taker].bids = []
     heirs = [child for child in parent.children if child in given]
     for heir in heirs:
         tree.nodes[heir].alpha += node.alpha / len(heirs)
@@ -214,6 +219,7 @@ def move(tree: Grown, name: str, target: str) -> list[str]:
     for one in sorted(touched, key=lambda one: -tree.nodes[one].level):
         children = tree.nodes[one].children
         tree.nodes[one].parts = combined(tree.nodes[child].parts for child in children)
+        tree.nodes[one].bids = []
     node.alpha = node.alpha or 1.0
     reorder(tree)
     return touched

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Book", "Masses", "MemoryBook", "local_shares", "paths"]
+__all__ = ["Book", "Masses", "MemoryBook", "TopicShares", "local_shares", "paths"]
 
 
 class Book(Protocol):
@@ -113,6 +113,26 @@ class Masses:
         return self._whole[name] * _sum(self._columns[name], part.fine)
 
 
+class TopicShares(dict[str, "Array"]):
+    """Share of every topic, by id, in some documents.
+
+    Attributes
+    ----------
+    bids : dict of ndarray
+        What a topic that was merged puts forward when the path of a document is decided:
+        the largest share of the topics it was merged from. So a document that led to one of
+        them leads to it, and none is drawn from other topics.
+    """
+
+    def __init__(self, nodes: Mapping[str, Node], masses: Masses) -> None:
+        super().__init__((name, masses.of(node.parts)) for name, node in nodes.items())
+        self.bids = {
+            name: np.max([masses.of(parts) for parts in node.bids], axis=0)
+            for name, node in nodes.items()
+            if node.bids
+        }
+
+
 def _sum(columns: Array, chosen: Sequence[int]) -> Array:
     """Sum of some columns, one after the other: numpy's order depends on the number of rows."""
     total = np.zeros(len(columns))
@@ -129,6 +149,7 @@ def paths(nodes: Mapping[str, Node], root: str, shares: Mapping[str, Array]) -> 
     in the order of `nodes`.
     """
     number = {name: index for index, name in enumerate(nodes)}
+    bids = {**shares, **shares.bids} if isinstance(shares, TopicShares) else shares
     here = np.full(len(shares[root]), number[root])
     levels = [here]
     while True:
@@ -137,7 +158,7 @@ def paths(nodes: Mapping[str, Node], root: str, shares: Mapping[str, Array]) -> 
             there = np.flatnonzero(here == number[name]) if node.children else here[:0]
             if there.size:
                 children = sorted(node.children, key=number.__getitem__)  # ties: the older one
-                best = np.stack([shares[child][there] for child in children])
+                best = np.stack([bids[child][there] for child in children])
                 numbers = np.array([number[child] for child in children])
                 deeper[there] = numbers[best.argmax(axis=0)]
         if (deeper < 0).all():

@@ -74,6 +74,8 @@ class Node:
         Whether it survives when its parent is split again.
     named : bool
         Whether somebody gave it its name.
+    bids : list of list of Part
+        If it was merged: what its members were made of. They compete for documents as before.
     """
 
     id: str
@@ -92,6 +94,7 @@ class Node:
     label: str = ""
     pinned: bool = False
     named: bool = False
+    bids: list[list[Part]] = field(default_factory=list)
 
 
 def walk(nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,463 @@
+"""Topics of several parts, from several decompositions: against loops over documents and words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import psi
+
+from strod.errors import UsageError
+from strod.tree import revise
+from strod.tree.grow import Grown, document_shares
+from strod.tree.inference import PRIOR
+from strod.tree.matrix import matrix_shards
+from strod.tree.planted import plant
+from strod.tree.sampling import root_counts, thinning
+from strod.tree.topic import ROOT, Node, Part
+from strod.tree.walk import SILENT, UNLIKELY, Walk, added, disjoint, ordered
+from tests.tree.helpers import grown, random_counts, topical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.moments.counts import Counts
+    from strod.tree.shares import Book
+
+    Array = NDArray[np.float64]
+
+DOCUMENTS, WIDTH, STEP = 600, 300, 13
+THIN, CLIP = 5e-4, 3
+
+
+class Planted(NamedTuple):
+    """A tree of two levels whose topics are decomposed one by one."""
+
+    tree: Grown
+    book: Book
+    counts: Counts
+    kept: Array
+
+    @property
+    def walk(self) -> Walk:
+        return Walk(self.tree.splits, self.book)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[{"children": 3, "height": 2, "lookahead": False}, {"children": "auto", "height": 3}],
+    ids=["few", "many"],
+)
+def built(request: pytest.FixtureRequest) -> Planted:
+    """With as many fine topics as children, or with more."""
+    table = plant(1, documents=DOCUMENTS, length=60, children=3, words=WIDTH, alpha0=0.5).counts
+    tree, book = grown(table, **request.param)
+    assert len(tree.splits) == 4
+    assert [len(tree.nodes[child(tree, place)].children) for place in (1, 2, 3)] == [3, 3, 3]
+    kept = thinning(np.asarray(table.sum(axis=0)).ravel(), THIN)
+    (shard,) = matrix_shards(table)
+    return Planted(tree, book, root_counts(shard.counts, kept, CLIP), kept.astype(np.float64))
+
+
+def fresh(built: Planted) -> Grown:
+    """The same tree, to be changed."""
+    nodes = {
+        name: replace(node, parts=list(node.parts), children=list(node.children))
+        for name, node in built.tree.nodes.items()
+    }
+    return Grown(nodes, dict(built.tree.splits))
+
+
+def child(tree: Grown, *places: int) -> str:
+    name = ROOT
+    for place in places:
+        name = tree.nodes[name].children[place - 1]
+    return name
+
+
+def mixed(built: Planted) -> tuple[Grown, str]:
+    """A tree after a move between branches and a merge: a topic of two decompositions."""
+    tree = fresh(built)
+    moved, target = child(tree, 1, 1), child(tree, 2)
+    revise.move(tree, moved, target)
+    (whole,) = revise.merge(tree, [moved, child(tree, 2, 1)])
+    assert len({part.split for part in tree.nodes[whole].parts}) == 2
+    return tree, whole
+
+
+# -- loops -------------------------------------------------------------------------------
+
+
+def naive_shares(built: Planted, parts: Sequence[Part], document: int) -> float:
+    """Share of a mass in one document."""
+    if not parts:
+        return 1.0
+    total = 0.0
+    for name, fine in parts:
+        split = built.tree.splits[name]
+        found = built.book.read(name, document, 1)
+        own = dict(zip(found.indices.tolist(), found.values.tolist(), strict=True))
+        if not own:
+            own = dict(enumerate(split.overlap.weights.tolist()))
+        share = naive_shares(built, split.parts, document)
+        total += share * sum(own.get(topic, 0.0) for topic in fine)
+    return total
+
+
+def naive_counts(built: Planted, parts: Sequence[Part], document: int) -> dict[int, float]:
+    """For each word of a document the chance that its tokens belong to a mass."""
+    whole = built.counts
+    where = slice(whole.indptr[document], whole.indptr[document + 1])
+    tokens = dict(zip(whole.indices[where].tolist(), whole.tokens[where].tolist(), strict=True))
+    if not parts:
+        return dict(zip(whole.indices[where].tolist(), whole.chance[where].tolist(), strict=True))
+    total: dict[int, float] = {}
+    for name, fine in parts:
+        split = built.tree.splits[name]
+        above = naive_counts(built, split.parts, document)
+        length = sum(tokens[word] * chance for word, chance in above.items())
+        found = built.book.read(name, document, 1)
+        theta = {
+            topic: np.exp(psi(PRIOR + share * length))
+            for topic, share in zip(found.indices.tolist(), found.values.tolist(), strict=True)
+        }
+        chances = {}
+        for word, chance in above.items():
+            fit = {topic: weight * split.topics.words[word, topic] for topic, weight in
+                   theta.items()}  # fmt: skip
+            own = sum(value for topic, value in fit.items() if topic in fine)
+            if fit and own / sum(fit.values()) >= UNLIKELY:
+                chances[word] = chance * own / sum(fit.values())
+        if sum(tokens[word] * chance for word, chance in chances.items()) >= SILENT:
+            for word, chance in chances.items():
+                total[word] = total.get(word, 0.0) + chance
+    return {word: min(chance, 1.0) for word, chance in total.items()}
+
+
+def naive_weight(tree: Grown, parts: Sequence[Part]) -> float:
+    if not parts:
+        return 1.0
+    total = 0.0
+    for name, fine in parts:
+        for topic in fine:
+            own = float(tree.splits[name].overlap.weights[topic])
+            total += naive_weight(tree, tree.splits[name].parts) * own
+    return total
+
+
+def masses(built: Planted) -> dict[str, list[Part]]:
+    """Of one part and of several, of one decomposition and of several."""
+    tree, whole = mixed(built)
+    own = {name: node.parts for name, node in tree.nodes.items()}
+    far = [child(built.tree, 1, 2), child(built.tree, 2, 2), child(built.tree, 3, 2)]
+    return own | {
+        "whole": tree.nodes[whole].parts,
+        "far": revise.combined(built.tree.nodes[name].parts for name in far),
+        "high and low": [
+            *built.tree.nodes[child(built.tree, 1)].parts,
+            *built.tree.nodes[child(built.tree, 2, 3)].parts,
+        ],
+    }
+
+
+# -- masses ------------------------------------------------------------------------------
+
+
+def test_shares_of_several_parts(built: Planted) -> None:
+    wanted = masses(built)
+    nodes = {name: Node(name, None, 0, parts, built.kept) for name, parts in wanted.items()}
+    tree = Grown(nodes, built.tree.splits)
+    found = document_shares(tree, built.book, 0, DOCUMENTS)
+    for name, parts in wanted.items():
+        for document in range(0, DOCUMENTS, STEP):
+            expected = naive_shares(built, parts, document)
+            assert found[name][document] == pytest.approx(expected, abs=1e-12), name
+
+
+def test_children_add_up_after_moves_and_merges(built: Planted) -> None:
+    tree, _ = mixed(built)
+    revise.remove(tree, child(tree, 3, 1))
+    revise.move(tree, child(tree, 3), child(tree, 1))
+    found = document_shares(tree, built.book, 0, DOCUMENTS)
+    for name, node in tree.nodes.items():
+        if node.children:
+            together = sum(found[below] for below in node.children)
+            np.testing.assert_allclose(together, found[name], atol=1e-6)
+
+
+def test_topical_counts_of_several_parts(built: Planted) -> None:
+    wanted = masses(built)
+    walk = built.walk
+    found = walk._counts(
+        built.counts, list(wanted.values()), lambda name, _: built.book.read(name, 0, DOCUMENTS)
+    )
+    tokens = built.counts.table(built.counts.tokens.astype(np.float64)).toarray()
+    for (name, parts), counts in zip(wanted.items(), found, strict=True):
+        assert counts.size == DOCUMENTS
+        assert (np.diff(counts.indptr) >= 0).all()
+        dense = counts.table(counts.chance.astype(np.float64)).toarray()
+        kept = counts.table(counts.tokens.astype(np.float64)).toarray()
+        assert (kept[dense > 0] == tokens[dense > 0]).all()
+        for document in range(0, DOCUMENTS, STEP):
+            expected = np.zeros(built.counts.width)
+            for word, chance in naive_counts(built, parts, document).items():
+                expected[word] = chance
+            np.testing.assert_allclose(dense[document], expected, atol=2e-6, err_msg=name)
+
+
+def test_topical_counts_of_a_sample(built: Planted) -> None:
+    """Documents that are left out leave the others as they are."""
+    wanted = list(masses(built).values())
+    chosen = np.arange(DOCUMENTS) % 3 == 0
+    every, some = (
+        built.walk._counts(
+            counts, wanted, lambda name, _: built.book.read(name, 0, DOCUMENTS), only
+        )
+        for counts, only in ((built.counts, None), (built.counts.sample(chosen), chosen))
+    )
+    for one, two in zip(every, some, strict=True):
+        part = one.sample(chosen)
+        for field in ("indptr", "indices", "tokens", "chance"):
+            assert np.array_equal(getattr(part, field), getattr(two, field))
+
+
+def test_words_and_weights_of_several_parts(built: Planted) -> None:
+    tree, _ = mixed(built)
+    for name, parts in masses(built).items():
+        assert revise.mass_weight(tree, parts) == pytest.approx(naive_weight(tree, parts))
+        if not parts:
+            continue
+        expected = np.zeros(built.counts.width)
+        for one, fine in parts:
+            own = np.zeros(built.counts.width)
+            for topic in fine:
+                own += tree.splits[one].topics.counts[topic].astype(np.float64)
+            own /= built.kept
+            expected += naive_weight(tree, [Part(one, fine)]) * own / own.sum()
+        expected /= expected.sum()
+        found = revise.mixed_words(tree, parts, built.kept)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12, err_msg=name)
+
+
+# -- sums of counts ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("number", [1, 2, 3, 5])
+def test_added_rows_that_overlap(seed: int, number: int) -> None:
+    """Words that stand in one part, in several or in none; documents that are empty."""
+    random = np.random.default_rng(seed)
+    documents, width = 9, 7
+    tokens = random.integers(0, 4, (documents, width)).astype(np.float32)
+    tokens[3] = 0
+    chances = random.dirichlet(np.full(number + 1, 0.7), (documents, width))[..., :number]
+    chances[random.random(chances.shape) < 0.4] = 0
+    parts = []
+    for place in range(number):
+        own = chances[..., place].astype(np.float32)
+        parts.append(topical(np.where(own > 0, tokens, 0), own))
+    found = added(parts)
+    held = (chances > 0).any(axis=2) & (tokens > 0)
+    dense = found.table(found.chance.astype(np.float64)).toarray()
+    np.testing.assert_allclose(dense, np.where(held, chances.sum(axis=2), 0), atol=1e-6)
+    kept = found.table(found.tokens.astype(np.float64)).toarray()
+    assert (kept == np.where(held, tokens, 0)).all()
+    assert found.size == documents
+    assert found.width == width
+    for document in range(documents):
+        row = found.indices[found.indptr[document] : found.indptr[document + 1]]
+        assert row.tolist() == sorted(set(row.tolist()))
+
+
+def test_added_chances_are_no_more_than_one() -> None:
+    rows = [[2, 0, 1]]
+    found = added([topical(rows, 0.7), topical(rows, 0.6)])
+    assert found.chance.tolist() == [1, 1]
+    one = random_counts(0)
+    assert added([one]) is one
+
+
+def test_groups_of_a_list_are_disjoint() -> None:
+    groups = [(0, 1), (0, 2), (1,), (2,), (3, 4), (4,)]
+    lists = disjoint(groups)
+    assert sorted(group for some in lists for group in some) == sorted(groups)
+    for some in lists:
+        every = [topic for group in some for topic in group]
+        assert len(every) == len(set(every))
+
+
+def test_decompositions_come_after_those_they_are_made_of(built: Planted) -> None:
+    tree, whole = mixed(built)
+    first = next(iter(tree.splits.values()))
+    tree.splits["late"] = replace(first, parts=tree.nodes[whole].parts)
+    tree.splits["later"] = replace(first, parts=[Part("late", [0]), Part(ROOT, [1])])
+    order = ordered(tree.splits, ["later", ROOT, "late"])
+    assert sorted(order) == sorted(set(order))
+    for name in order:
+        for part in tree.splits[name].parts:
+            assert order.index(part.split) < order.index(name)
+
+
+# -- verbs -------------------------------------------------------------------------------
+
+
+def test_combined() -> None:
+    found = revise.combined(
+        [[Part("o", [4, 1])], [Part("x", [2])], [Part("o", [0]), Part("x", [])]]
+    )
+    assert found == [Part("o", [0, 1, 4]), Part("x", [2])]
+    assert revise.combined([]) == []
+
+
+def test_merge_of_leaves(built: Planted) -> None:
+    tree = fresh(built)
+    names = [child(tree, 1, 1), child(tree, 1, 3)]
+    old = {name: tree.nodes[name] for name in names}
+    parent = child(tree, 1)
+    assert revise.merge(tree, names) == revise.merge(fresh(built), names[::-1])
+    (whole,) = set(tree.nodes[parent].children) - set(built.tree.nodes[parent].children)
+    parts = revise.combined(
+        old[name].parts for name in built.tree.nodes[parent].children if name in names
+    )
+    assert whole == sha256(f"{'+'.join(sorted(names))}/{parts}".encode()).hexdigest()[:12]
+    node = tree.nodes[whole]
+    assert (node.parent, node.level, node.children) == (parent, 2, [])
+    assert node.reason == old[names[0]].reason
+    assert node.alpha == sum(one.alpha for one in old.values())
+    assert node.parts == revise.combined(one.parts for one in old.values())
+    assert not set(names) & set(tree.nodes)
+    assert tree.nodes[parent].parts == built.tree.nodes[parent].parts
+
+
+def test_merge_with_a_leaf(built: Planted) -> None:
+    """The leaf becomes a child, a level lower, so that children add up."""
+    tree = fresh(built)
+    leaf, other = child(tree, 1), child(tree, 2)
+    below = list(tree.nodes[other].children)
+    revise.collapse(tree, leaf)
+    (whole,) = revise.merge(tree, [leaf, other])
+    assert set(tree.nodes[whole].children) == {leaf, *below}
+    assert other not in tree.nodes
+    for name in tree.nodes[whole].children:
+        assert (tree.nodes[name].parent, tree.nodes[name].level) == (whole, 2)
+
+
+def test_levels_follow_a_move(built: Planted) -> None:
+    tree = fresh(built)
+    moved, target = child(tree, 1), child(tree, 2)
+    assert revise.move(tree, moved, target) == [target]
+    assert [tree.nodes[name].level for name in (moved, child(tree, 1))] == [2, 1]
+    for name in tree.nodes[moved].children:
+        assert tree.nodes[name].level == 3
+    assert set(revise.descendants(tree, target)) >= {moved, *tree.nodes[moved].children}
+    order = list(tree.nodes)
+    for name, node in tree.nodes.items():
+        assert node.parent is None or order.index(node.parent) < order.index(name)
+
+
+def test_move_touches_what_is_not_above_both(built: Planted) -> None:
+    tree = fresh(built)
+    one, two, leaf = child(tree, 1), child(tree, 2), child(tree, 1, 1)
+    assert set(revise.move(tree, leaf, two)) == {one, two}
+    assert tree.nodes[one].parts == revise.combined(
+        tree.nodes[name].parts for name in tree.nodes[one].children
+    )
+    assert set(revise.move(tree, leaf, ROOT)) == {two}
+    before = built.tree.nodes[two]
+    assert {part.split for part in tree.nodes[two].parts} == {two}
+    assert sorted(tree.nodes[two].parts[0].fine) == list(range(3))
+    assert before.parts == built.tree.nodes[two].parts
+
+
+def test_remove_gives_fine_topics_to_whom_they_share_documents_with(built: Planted) -> None:
+    tree = fresh(built)
+    gone, parent = child(tree, 1, 2), child(tree, 1)
+    (part,) = tree.nodes[gone].parts
+    assert part.split == parent
+    shared = tree.splits[part.split].overlap
+    left = [name for name in tree.nodes[parent].children if name != gone]
+    old = {name: tree.nodes[name].parts for name in left}
+    alpha = sum(tree.nodes[name].alpha for name in [gone, *left])
+
+    def lift(name: str, fine: int) -> float:
+        own = old[name][0].fine
+        joint = sum(shared.joint[fine, other] for other in own)
+        return float(joint / (sum(shared.weights[other] for other in own) * shared.weights[fine]))
+
+    expected = {name: list(old[name][0].fine) for name in left}
+    for fine in part.fine:
+        lifts = [lift(name, fine) for name in left]
+        expected[left[int(np.argmax(lifts))]].append(fine)
+    touched = revise.remove(tree, gone)
+    assert set(touched) == {name for name in left if len(expected[name]) > len(old[name][0].fine)}
+    for name in left:
+        assert tree.nodes[name].parts == [Part(part.split, sorted(expected[name]))]
+    assert sum(tree.nodes[name].alpha for name in left) == pytest.approx(alpha)
+
+
+def test_remove_reaches_down_to_a_leaf(built: Planted) -> None:
+    """Among topics of another decomposition the heaviest one takes it."""
+    tree = fresh(built)
+    gone, *left = tree.nodes[ROOT].children
+    below = revise.descendants(tree, gone)
+    (part,) = tree.nodes[gone].parts
+    shared = tree.splits[ROOT].overlap
+    expected: dict[str, list[int]] = {}
+    for fine in part.fine:
+        lifts = []
+        for name in left:
+            own = tree.nodes[name].parts[0].fine
+            chance = shared.weights[own].sum() * shared.weights[fine]
+            lifts.append(shared.joint[fine][own].sum() / chance)
+        heir = left[int(np.argmax(lifts))]
+        leaf = max(tree.nodes[heir].children, key=lambda name: tree.nodes[name].weight)
+        for name in (heir, leaf):
+            expected.setdefault(name, []).append(fine)
+    assert set(revise.remove(tree, gone)) == set(expected)
+    assert not {gone, *below} & set(tree.nodes)
+    for name, given in expected.items():
+        old = built.tree.nodes[name].parts
+        assert tree.nodes[name].parts == revise.combined([old, [Part(ROOT, given)]])
+
+
+def test_the_last_child_is_removed(built: Planted) -> None:
+    tree = fresh(built)
+    parent = child(tree, 1)
+    for _ in range(3):
+        last = revise.remove(tree, child(tree, 1, 1))
+    assert last == []
+    node = tree.nodes[parent]
+    assert (node.children, node.alpha0, node.reason) == ([], 0.0, "collapsed")
+
+
+@pytest.mark.parametrize("verb", ["collapse", "merge", "remove", "move"])
+def test_what_cannot_be_done_is_not_begun(built: Planted, verb: str) -> None:
+    tree = fresh(built)
+    one, two, leaf = child(tree, 1), child(tree, 2), child(tree, 1, 1)
+    only = fresh(built)
+    for _ in range(2):
+        revise.remove(only, child(only, 1, 1))
+    attempts: dict[str, list[Any]] = {
+        "collapse": [(tree, leaf)],
+        "merge": [
+            (tree, [one]), (tree, [one, one]), (tree, [one, leaf]), (tree, [ROOT, one]),
+            (tree, [leaf, child(tree, 2, 1)]),
+        ],
+        "remove": [(tree, ROOT)],
+        "move": [
+            (tree, ROOT, one), (tree, one, one), (tree, one, leaf), (tree, leaf, one),
+            (tree, one, child(tree, 2, 1)), (only, child(only, 1, 1), two),
+        ],
+    }  # fmt: skip
+    for some, *arguments in attempts[verb]:
+        before = {name: replace(node) for name, node in some.nodes.items()}
+        with pytest.raises(UsageError):
+            getattr(revise, verb)(some, *arguments)
+        assert list(some.nodes) == list(before)
+        for name, node in some.nodes.items():
+            assert vars(node) | {"words": 0} == vars(before[name]) | {"words": 0}

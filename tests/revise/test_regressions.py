@@ -1,0 +1,243 @@
+"""Faults that were found once, one test each."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import strod
+from strod.errors import DamagedError, StrodError, UsageError
+from strod.workspace import Workspace
+from tests.planted_text import planted_texts
+from tests.revise.points import Points
+from tests.revise.seen import check_tree, files_of, state_of, topics_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_expand_after_remove_counts_a_fine_topic_twice(workspace: Workspace) -> None:
+    workspace.remove("o/1/1")
+    workspace.expand("o/1", 3)
+    check_tree(workspace)
+
+
+def test_expand_after_move_loses_a_fine_topic(workspace: Workspace) -> None:
+    workspace.move("o/1/1", "o/2")
+    workspace.expand("o", 2)
+    check_tree(workspace)
+
+
+def test_a_split_of_an_earlier_revision_is_overwritten(workspace: Workspace) -> None:
+    workspace.expand("o/1", 2, fresh=True)
+    before, shares = files_of(workspace), workspace.tree.shares()
+    workspace.collapse("o/1")
+    workspace.expand("o/1", 4, fresh=True)
+    now = files_of(workspace)
+    assert [n for n in before if now[n] != before[n] and not n.endswith("manifest.json")] == []
+    workspace.undo()
+    workspace.undo()
+    for name, share in workspace.tree.shares().items():
+        assert np.array_equal(share, shares[name])
+
+
+def test_a_kill_while_a_split_is_overwritten_damages_the_workspace(workspace: Workspace) -> None:
+    """expand, undo, expand otherwise, killed before the manifest: the undone one is damaged."""
+    workspace.expand("o/1", 2, fresh=True)
+    workspace.undo()
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    calls = Points(0, stop)
+    other = Workspace(shutil.copytree(workspace.path, workspace.path.parent / "c.strod"))
+    with pytest.MonkeyPatch.context() as patch:
+        calls.install(patch.setattr)
+        other.expand("o/1", 4, fresh=True, workers=1)
+    at = max(i for i, call in enumerate(calls.calls, 1) if call == "replace")
+    with pytest.MonkeyPatch.context() as patch:
+        Points(at, stop).install(patch.setattr)
+        with pytest.raises(KeyboardInterrupt):
+            workspace.expand("o/1", 4, fresh=True, workers=1)
+    assert Workspace(workspace.path).check() == []
+
+
+def test_pinned_children_remain_alone(workspace: Workspace) -> None:
+    workspace.pin("o/1/1")
+    workspace.pin("o/1/2")
+    with suppress(UsageError):
+        workspace.expand("o/1", 4)
+    check_tree(workspace)
+
+
+@pytest.mark.parametrize("children", ["auto", 2])
+def test_fine_topics_that_were_never_a_group(tmp_path: Path, children: int | str) -> None:
+    """Topics of several parts of one dendrogram that do not form a subtree of it."""
+    workspace = strod.build(
+        planted_texts(300), out=tmp_path / "w.strod", children=3, height=2, workers=1
+    )
+    first, second, third = workspace.tree.root.children
+    for topic in (first.children[0], third.children[0]):
+        workspace.move(topic.id, second.id)
+    workspace.collapse(second.id)
+    workspace.expand(second.id, children)
+    assert children == "auto" or len(workspace.tree[second.id].children) == children
+
+
+def test_children_are_numbered_by_falling_weight(workspace: Workspace) -> None:
+    named = {path: topic.id for path, topic in workspace.tree.items()}
+    for verb, arguments in (
+        ("move", [named["o/1/1"], named["o/3"]]),
+        ("expand", [named["o/1"], 3]),
+        ("merge", [named["o/1"], named["o/3"]]),
+    ):
+        getattr(workspace, verb)(*arguments)
+        for topic in workspace.tree.values():
+            weights = [child.weight for child in topic.children]
+            assert weights == sorted(weights, reverse=True), (workspace.tree.change, topic.path)
+        workspace.undo()
+
+
+def test_an_expansion_that_changes_nothing_keeps_the_paths(workspace: Workspace) -> None:
+    for path in ("o/1", "o/2", "o/3"):
+        before = [child.id for child in workspace.tree[path].children]
+        change = workspace.expand(path, 3)
+        assert (change.added, change.changed, change.removed) == ([], [], [])
+        assert [child.id for child in workspace.tree[path].children] == before
+
+
+@pytest.mark.parametrize("verb", ["merge", "remove"])
+def test_documents_are_those_whose_path_leads_there(tmp_path: Path, verb: str) -> None:
+    workspace = strod.build(
+        planted_texts(300), out=tmp_path / "w.strod", children=3, height=2, workers=1
+    )
+    named = {path: topic.id for path, topic in workspace.tree.items()}
+    pairs = [("o/1", "o/2"), ("o/1", "o/3"), ("o/2", "o/3")]
+    for pair in pairs:
+        if verb == "merge":
+            workspace.merge(*(named[path] for path in pair))
+        else:
+            workspace.remove(named[pair[0]])
+        for topic in workspace.tree.values():
+            if topic.children:
+                assert sum(child.documents for child in topic.children) == topic.documents
+        workspace.undo()
+
+
+def test_a_name_that_was_given_stays(workspace: Workspace) -> None:
+    name = workspace.tree["o/1"].id
+    workspace.rename(name, "mine")
+    workspace.move("o/1/1", "o/2")
+    assert workspace.tree[name].label == "mine"
+
+
+def test_a_damaged_topic_is_not_sealed_anew(workspace: Workspace) -> None:
+    topic = workspace.tree["o/2/1"]
+    right = np.array(topic.distribution)
+    (path,) = (workspace.path / "tree" / "words").glob(f"{topic.id}-*.npy")
+    data = bytearray(path.read_bytes())
+    data[-8 * len(right) + 8 * int(np.argmax(right)) + 6] ^= 1
+    path.write_bytes(data)
+    workspace = Workspace(workspace.path)
+    try:
+        workspace.rename("o/1", "x")
+        found = workspace.tree[topic.id].distribution
+    except DamagedError:
+        return
+    assert np.array_equal(found, right)
+
+
+@pytest.mark.parametrize(
+    "name", ["tree/splits/o/0000/indices.npy", "tree/splits/o/0000/indptr.npy"]
+)
+def test_a_verb_on_damaged_arrays_is_a_clear_error(workspace: Workspace, name: str) -> None:
+    path = workspace.path / name
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 0x40
+    path.write_bytes(data)
+    with pytest.raises(StrodError):
+        Workspace(workspace.path).merge("o/1", "o/2")
+
+
+def test_a_failed_change_has_not_happened(workspace: Workspace) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    calls = Points(0, fail)
+    with pytest.MonkeyPatch.context() as patch:
+        calls.install(patch.setattr)
+        workspace.rename("o/1", "one")
+    at = max(i for i, call in enumerate(calls.calls, 1) if call == "fsync")
+    before = state_of(workspace)
+    with pytest.MonkeyPatch.context() as patch:
+        Points(at, fail).install(patch.setattr)
+        with pytest.raises(StrodError):
+            workspace.rename("o/1", "two")
+    assert state_of(Workspace(workspace.path)) == before
+
+
+def test_the_lock_cannot_be_removed(workspace: Workspace) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    calls = Points(0, fail)
+    with pytest.MonkeyPatch.context() as patch:
+        calls.install(patch.setattr)
+        workspace.rename("o/1", "one")
+    with pytest.MonkeyPatch.context() as patch:
+        Points(len(calls.calls), fail).install(patch.setattr)
+        with suppress(StrodError):
+            workspace.rename("o/1", "two")
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning")
+def test_files_of_a_failed_expansion_are_closed(workspace: Workspace) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    calls = Points(0, fail)
+    with pytest.MonkeyPatch.context() as patch:
+        calls.install(patch.setattr)
+        workspace.expand("o/1", 2, fresh=True, dry_run=True)
+    at = calls.calls.index("close") + 1
+    with pytest.MonkeyPatch.context() as patch:
+        Points(at, fail).install(patch.setattr)
+        with pytest.raises(StrodError):
+            workspace.expand("o/1", 2, fresh=True)
+
+
+@pytest.mark.parametrize("height", [0, -1])
+def test_a_height_of_nothing_is_refused(workspace: Workspace, height: int) -> None:
+    with pytest.raises(UsageError):
+        workspace.expand("o/1", 2, height)
+
+
+@pytest.mark.parametrize("how", ["label", "note"])
+def test_what_is_no_text_is_refused(workspace: Workspace, how: str) -> None:
+    wrong = {"label": "x", "note": ""} | {how: "\udc80"}
+    with pytest.raises(UsageError):
+        workspace.rename("o/1", **wrong)
+
+
+def test_a_merged_id_is_one_topic(workspace: Workspace) -> None:
+    named = {path: topic.id for path, topic in workspace.tree.items()}
+    pair = named["o/1/1"], named["o/1/2"]
+    (whole,) = workspace.merge(*pair).added
+    words = topics_of(workspace.tree)[whole].numbers.words
+    workspace.undo()
+    workspace.remove(named["o/1/3"])
+    (again,) = workspace.merge(*pair).added
+    assert again != whole or topics_of(workspace.tree)[again].numbers.words == words
+
+
+def test_history_reads_no_words(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        workspace.rename("o/1", str(number))
+    monkeypatch.delattr(np, "load")
+    assert len(workspace.history()) == 6
