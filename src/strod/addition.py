@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from strod.phrases.collect import collect
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
 from strod.progress import Silent
+from strod.replacement import Removal, take_out
 from strod.store.change import changing
 from strod.store.phrases import write_counts
 from strod.store.publish import ArrayWriter
@@ -58,8 +60,9 @@ class Addition:
 
     Attributes
     ----------
-    documents, rejected : int
-        Documents that were added, and that could not be read.
+    documents, rejected, replaced : int
+        Documents that were added, that could not be read, and that were taken out because
+        an added one has the same id.
     unknown : float
         Share of their words that the corpus did not know.
     homeless : float
@@ -72,17 +75,20 @@ class Addition:
 
     documents: int
     rejected: int
+    replaced: int
     unknown: float
     homeless: float
     growth: dict[str, float]
     phrases: list[tuple[str, int]]
 
 
-def add(
+def add(  # noqa: PLR0913 - all but two by name
     workspace: Workspace,
     sources: list[Any],
     *,
+    replace: bool = False,
     note: str = "",
+    dry_run: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -90,7 +96,8 @@ def add(
     """Append documents to a workspace.
 
     The words of the model, the topics' numbers and phrases stay as they are. An id that is
-    in the corpus already is refused, with nothing changed.
+    in the corpus already is refused, with nothing changed, unless `replace` is true: then
+    the document that had it is taken out.
     """
     progress = progress or Silent()
     if workers is not None:
@@ -108,9 +115,11 @@ def add(
         new = Corpus(incoming, {"corpus": built.about})
         addition = _Addition(workspace, staging, new, LocalEngine(chosen.threads), progress)
         with threadpool_limits(1):
+            addition.make_room(replace=replace)
             result = addition.run(built.report["documents"]["rejected"])
         shutil.rmtree(incoming)
-        addition.publish(note)
+        if not dry_run:
+            addition.publish(note)
     workspace.refresh()
     return result
 
@@ -130,26 +139,40 @@ class _Addition:
         self._engine, self._progress = engine, progress
         self._corpus, self._tree = workspace.corpus, workspace.tree
         self._tree.verify()
-        self._name = f"{self._free():04d}"
+        # Names of segments that no revision has, not even an undone one.
+        taken = max(int(name) for name in staging.folders("corpus"))
+        self._names = (f"{number:04d}" for number in count(taken + 1))
+        self._name = next(self._names)
         self._shards = list(new.shards())
-        self._about = self._appended()
+        self._removal = Removal(self._corpus.about["segments"], len(self._tree.nodes))
+        self._about: dict[str, Any] = {}
 
-    def _free(self) -> int:
-        """Number of a segment that no revision has, not even an undone one."""
-        return 1 + max(int(name) for name in self._staging.folders("corpus"))
+    def make_room(self, *, replace: bool) -> None:
+        """Take out the documents that have the ids of new ones, or refuse."""
+        mine = {one for shard in self._shards for one in shard.ids}
+        known = (one for shard in self._corpus.shards() for one in shard.ids if one in mine)
+        found = list(known if replace else islice(known, CONFLICTS))
+        if found and not replace:
+            raise UsageError(
+                f"{self._workspace.path}: has documents with the ids {', '.join(found)}, …; "
+                "give the new ones other ids, or --replace"
+            )
+        if found:
+            self._progress.stage("taking out", 0, "documents")
+            self._removal = take_out(self._workspace, self._staging, set(found), self._names)
+        self._about = self._appended()
 
     def _appended(self) -> dict[str, Any]:
         about: dict[str, Any] = self._staging.manifest["corpus"]
-        own = self._new.about
+        own, gone = self._new.about, self._removal
         return about | {
-            "documents": about["documents"] + own["documents"],
-            "tokens": about["tokens"] + own["tokens"],
-            "segments": [*about["segments"], own["segments"][0] | {"name": self._name}],
+            "documents": about["documents"] + own["documents"] - gone.documents,
+            "tokens": about["tokens"] + own["tokens"] - gone.tokens,
+            "segments": [*gone.segments, own["segments"][0] | {"name": self._name}],
         }
 
     def run(self, rejected: int) -> Addition:
         """Translate, cut, place; returns what there is to say about it."""
-        self._check_ids()
         counts, unknown = self._translate()
         segment = Corpus(self._staging.folder, {"corpus": self._about | {
             "segments": self._about["segments"][-1:], "documents": self._new.documents,
@@ -161,18 +184,9 @@ class _Addition:
         growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
         size = max(self._new.documents, 1)
         return Addition(
-            self._new.documents, rejected, unknown, empty / size, growth, self._new_phrases()
-        )
-
-    def _check_ids(self) -> None:
-        mine = {one for shard in self._shards for one in shard.ids}
-        known = (one for shard in self._corpus.shards() for one in shard.ids if one in mine)
-        found = [one for one, _ in zip(known, range(CONFLICTS), strict=False)]
-        if found:
-            raise UsageError(
-                f"{self._workspace.path}: has documents with the ids {', '.join(found)}, …; "
-                "give the new ones other ids"
-            )
+            self._new.documents, rejected, self._removal.documents, unknown, empty / size,
+            growth, self._new_phrases(),
+        )  # fmt: skip
 
     def _translate(self) -> tuple[list[csr_array], float]:
         """The new segment in the words of the corpus; its counts, and the share of others."""
@@ -217,7 +231,8 @@ class _Addition:
         """Shares in all decompositions, of undone revisions too; weights among the new."""
         folder = self._workspace.path / "tree" / "splits"
         names = self._staging.folders("tree/splits")
-        splits = {name: read_split(folder / name) for name in names}
+        digests = self._staging.manifest["parts"]
+        splits = {name: read_split(folder / name, digests) for name in names}
         settings = self._tree.settings
         kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings["thin"])
         nodes = self._tree.nodes
@@ -243,6 +258,7 @@ class _Addition:
                 self._progress.advance(part.shape[0])
             for name in splits:
                 own.close(name)
+        documents -= self._removal.by_topic
         for node, more in zip(nodes.values(), documents.tolist(), strict=True):
             node.documents += more
         size = max(self._new.documents, 1)
@@ -269,8 +285,9 @@ class _Addition:
         manifest = self._staging.manifest
         about = manifest["tree"]
         number = max([*about["history"], *about["undone"]]) + 1
+        gone = f", replace {self._removal.documents}" if self._removal.documents else ""
         record = {
-            "what": f"add {self._new.documents} documents", "note": note,
+            "what": f"add {self._new.documents} documents{gone}", "note": note,
             "when": datetime.now(UTC).isoformat(timespec="seconds"), "corpus": self._about,
         }  # fmt: skip
         write_revision(self._staging.folder / "tree", self._tree.nodes.values(), record, number)

@@ -131,13 +131,21 @@ class Tree(Mapping[str, Topic]):
         How it was grown.
     revision : int
         Which state of it.
+    digests : dict, optional
+        Of the files of the workspace: they are compared as they are read.
     """
 
     def __init__(
-        self, folder: Path, corpus: Corpus, settings: dict[str, Any], revision: int = 1
+        self,
+        folder: Path,
+        corpus: Corpus,
+        settings: dict[str, Any],
+        revision: int = 1,
+        digests: dict[str, Any] | None = None,
     ) -> None:
         self._folder, self._corpus, self.settings = folder, corpus, settings
-        self._book = DiskBook(folder / "splits", corpus.segments)
+        self._digests = digests
+        self._book = DiskBook(folder / "splits", corpus.segments, digests=digests)
         found, self.change = read_revision(folder, revision)
         self.nodes = {name: node for name, (node, _) in found.items()}
         for node in self.nodes.values():
@@ -210,7 +218,7 @@ class Tree(Mapping[str, Topic]):
         splits: dict[str, Split] = {}
         for name in waiting:  # grows while it is read
             if name not in splits:
-                splits[name] = read_split(folder / name)
+                splits[name] = read_split(folder / name, self._digests)
                 waiting += [part.split for part in splits[name].parts]
         for name, split in splits.items():
             shape = len(split.overlap.weights), len(self.surfaces)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -16,8 +16,8 @@ from strod.progress import Silent
 from strod.store.change import changing
 from strod.store.trees import (
     DiskBook,
+    corpus_of,
     node_sha256,
-    read_change,
     read_revision,
     write_revision,
     write_split,
@@ -31,7 +31,6 @@ from strod.tree.topic import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from strod.tree.topic import Node
     from strod.workspace import Workspace
 
-__all__ = ["Change", "Reviser", "corpus_of"]
+__all__ = ["Change", "Reviser"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class Reviser:
         def act(draft: _Draft) -> list[str]:
             return revise.merge(draft.tree, [draft.id(topic) for topic in topics])
 
-        return self._apply("merge " + " ".join(topics), act)
+        return self._apply("merge " + " ".join(topics), act, weighed=True)
 
     def remove(self, topic: str) -> Change:
         """Dissolve a topic; its share goes to its siblings."""
@@ -134,7 +133,7 @@ class Reviser:
         def act(draft: _Draft) -> list[str]:
             return revise.move(draft.tree, draft.id(topic), draft.id(target))
 
-        return self._apply(f"move {topic} {target}", act)
+        return self._apply(f"move {topic} {target}", act, weighed=True)
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name."""
@@ -177,7 +176,7 @@ class Reviser:
             after, _ = read_revision(folder, tree["history"][-1])
             tree["topics"] = len(after)
             if not self._dry_run:
-                corpus = corpus_of(folder, tree["history"], staging.manifest["corpus"])
+                corpus = corpus_of(folder, tree["history"], tree, staging.manifest["corpus"])
                 staging.publish(staging.manifest | {"tree": tree, "corpus": corpus})
         if not self._dry_run:
             self._workspace.refresh()
@@ -185,13 +184,16 @@ class Reviser:
 
     # -- how they are carried out --------------------------------------------------------
 
-    def _apply(self, what: str, act: Callable[[_Draft], list[str]]) -> Change:
+    def _apply(
+        self, what: str, act: Callable[[_Draft], list[str]], *, weighed: bool = False
+    ) -> Change:
+        """Carry out a verb; `weighed` if it knows the weights of the topics it touches."""
         with changing(self._workspace.path) as staging:
             self._workspace.refresh()
             draft = _Draft(self._workspace, staging, self._engine, self._progress, self._memory)
             with threadpool_limits(1):
                 touched = act(draft)
-                draft.complete(touched)
+                draft.complete(touched, weighed=touched if weighed else ())
             change = draft.change(what)
             if not self._dry_run:
                 self._publish(staging, draft, change)
@@ -222,15 +224,6 @@ def _check_text(what: str, text: str) -> None:
         raise UsageError(f"{what} is not text: {text!r}") from None
 
 
-def corpus_of(folder: Path, history: Sequence[int], now: dict[str, Any]) -> dict[str, Any]:
-    """The corpus as it was at the end of a history: documents may have been added since."""
-    for number in reversed(history):
-        change = read_change(folder, number)
-        if "corpus" in change:
-            return dict(change["corpus"])
-    return now
-
-
 class _Draft:
     """A tree that is being changed."""
 
@@ -254,6 +247,7 @@ class _Draft:
             staging.folder / "tree" / "splits",
             workspace.corpus.segments,
             workspace.path / "tree" / "splits",
+            staging.manifest["parts"],
         )
 
     def id(self, topic: str) -> str:
@@ -337,22 +331,22 @@ class _Draft:
                 )
         return fresh
 
-    def complete(self, touched: Sequence[str]) -> None:
+    def complete(self, touched: Sequence[str], weighed: Sequence[str]) -> None:
         """Numbers, words and phrases of the topics whose mass has changed."""
         if touched:
-            self._describe(touched)
+            self._describe(touched, weighed)
         nodes = self.tree.nodes
         for node in nodes.values():
             node.children.sort(key=lambda name: (-nodes[name].weight, name))
 
-    def _describe(self, touched: Sequence[str]) -> None:
+    def _describe(self, touched: Sequence[str], weighed: Sequence[str]) -> None:
         corpus, nodes = self._workspace.corpus, self.tree.nodes
         occurrences = corpus.vocabulary["occurrences"].to_numpy()
         kept = thinning(occurrences, self._workspace.manifest["tree"]["settings"]["thin"])
         for name in touched:
             words = revise.mixed_words(self.tree, nodes[name].parts, kept.astype(np.float64))
             nodes[name].words = words
-        self._grower("auto", 0).finish(set(touched))
+        self._grower("auto", 0).finish(set(touched), weighed)
         parents = {str(nodes[name].parent) for name in touched}
         self._workspace.phrasebook.describe(
             nodes, [name for name in nodes if name in parents],

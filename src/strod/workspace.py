@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from strod.corpus.reader import Corpus
 from strod.errors import DamagedError
 from strod.hierarchy import Tree
-from strod.store.check import check_files
 from strod.store.manifest import read_manifest
 from strod.store.trees import read_change
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from strod.phrasebook import PhraseBook
     from strod.phrases.units import Units
     from strod.revision import Change, Reviser
+    from strod.store.compact import Compaction
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -62,7 +62,10 @@ class Workspace:
     def tree(self) -> Tree:
         """The topics."""
         about = self.manifest["tree"]
-        return Tree(self.path / "tree", self.corpus, about["settings"], about["history"][-1])
+        return Tree(
+            self.path / "tree", self.corpus, about["settings"], about["history"][-1],
+            self.manifest["parts"],
+        )  # fmt: skip
 
     @cached_property
     def phrasebook(self) -> PhraseBook:
@@ -152,7 +155,8 @@ class Workspace:
         *sources
             As for `strod.build`.
         **how
-            `note`, `workers`, `progress`, and `strict`.
+            `replace`, whether documents with the same ids are taken out; `note`, `dry_run`,
+            `workers`, `progress`, and `strict`.
         """
         from strod.addition import add  # noqa: PLC0415 - readers need none of it
 
@@ -191,9 +195,19 @@ class Workspace:
             for number, undone in numbers
         ]
 
+    def compact(self, keep: int = 1) -> Compaction:
+        """Forget all but the last `keep` revisions, and give their files back to the disk."""
+        from strod.store.compact import compact  # noqa: PLC0415 - readers need none of it
+
+        done = compact(self.path, keep)
+        self.refresh()
+        return done
+
     def check(self, workers: int = 1) -> list[str]:
-        """Compare every file with its checksum; return a line for each that is wrong."""
-        return check_files(self.path, workers)
+        """Look at checksums, references and invariants; return a line for each that is wrong."""
+        from strod.integrity import check_workspace  # noqa: PLC0415 - readers need none of it
+
+        return check_workspace(self.path, workers)
 
 
 def _recorded(folder: Path, number: int) -> dict[str, Any]:

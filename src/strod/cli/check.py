@@ -14,7 +14,7 @@ __all__ = ["check"]
 def check(
     workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
 ) -> None:
-    """Compare every file of a workspace with its checksum.
+    """Find out whether a workspace is whole: checksums, references, numbers that can be.
 
     \b
     Example:
@@ -29,4 +29,4 @@ def check(
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise DamagedError(f"{problems[0]}{more}; build the workspace again")
     parts = opened.manifest["parts"]
-    print(f"{workspace}: {number(len(parts))} files, all as they were written")
+    print(f"{workspace}: {number(len(parts))} files, all as they were written, and they fit")

@@ -35,6 +35,7 @@ app.command("export")(export.export)
 for _verb in (
     revise.add, revise.expand, revise.collapse, revise.merge, revise.remove, revise.move,
     revise.rename, revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
+    revise.compact,
 ):  # fmt: skip
     app.command(_verb.__name__)(_verb)
 app.command("check")(check.check)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add",
     "collapse",
+    "compact",
     "expand",
     "history",
     "merge",
@@ -177,21 +178,31 @@ def add(
     sources: list[str] = typer.Argument(
         ..., metavar="SOURCE", help="Files, folders, or - for standard input."
     ),
+    replace: bool = typer.Option(
+        False, "--replace", help="Take out the documents that have the ids of new ones."
+    ),
     note: str = NOTE,
+    dry_run: bool = DRY_RUN,
     strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
 ) -> None:
     """Add documents: they are placed in the tree, whose topics keep their numbers.
 
-    Example: strod add papers.strod new.jsonl --note "November"
-    """
+    \b
+    Examples:
+      strod add papers.strod new.jsonl --note "November"
+      strod add papers.strod corrected.jsonl --replace
+    """  # noqa: D301
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
     with TerminalProgress(quiet=False) as progress:
-        found = opened.add(*sources, note=note, progress=progress, strict=strict)
+        found = opened.add(
+            *sources, replace=replace, note=note, dry_run=dry_run, progress=progress, strict=strict
+        )
     console = output()
     console.print(
-        f"added {number(found.documents)} documents"
+        f"{'would add' if dry_run else 'added'} {number(found.documents)} documents"
+        + (f" in place of {number(found.replaced)}" if found.replaced else "")
         + (f", left out {number(found.rejected)}" if found.rejected else "")
         + f"; {100 * found.unknown:.1f}% of their words are new, "
         f"{100 * found.homeless:.1f}% of them fit no topic"
@@ -219,6 +230,23 @@ def redo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:
     Example: strod redo papers.strod
     """
     _changed(workspace, lambda w, how: w.redo(**how), "", dry_run)
+
+
+def compact(
+    workspace: Path = WORKSPACE,
+    keep: int = typer.Option(1, min=1, metavar="N", help="Revisions that stay."),
+) -> None:
+    """Shorten the history: older and undone changes are forgotten, the tree stays.
+
+    Example: strod compact papers.strod --keep 10
+    """
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    done = Workspace(workspace).compact(keep)
+    output().print(
+        f"{number(done.revisions)} revisions forgotten, {number(done.files)} files "
+        f"({done.bytes / 1e6:,.1f} MB) removed"
+    )
 
 
 def history(workspace: Path = WORKSPACE) -> None:

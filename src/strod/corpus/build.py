@@ -77,7 +77,8 @@ def build_corpus(
     segment = write_segment(
         segment_folder, spill, out, lexicon, types, options.threads, progress, mixed_ids=mixed
     )
-    pq.write_table(lexicon.table, root / "corpus" / "lexicon.parquet", compression="zstd")
+    path = root / "corpus" / "lexicon.parquet"
+    pq.write_table(lexicon.table, path, compression="zstd")
     shutil.rmtree(spilled)
     described = _described(root, options, lexicon, segment, types, account, duplicates)
     described.report["unspaced_share"] = round(unspaced, 4)

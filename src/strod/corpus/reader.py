@@ -7,17 +7,18 @@ from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
 
 from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
+from strod.store.manifest import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 __all__ = ["Corpus", "Shard"]
@@ -31,18 +32,23 @@ def _mapped(path: Path) -> NDArray[Any]:
     return array
 
 
-def _table(path: Path) -> pa.Table:
+def _table(path: Path, digests: dict[str, Any], steps: int) -> pa.Table:
+    """A table that is what was written; `steps` of its path are its name."""
+    wanted = digests.get("/".join(path.parts[-steps:]))
     try:
+        if wanted is not None and file_digest(path) != wanted:
+            raise DamagedError(f"{path}: has changed since it was written; run strod check")
         return pq.read_table(path)
-    except (OSError, ValueError) as error:
-        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    except (OSError, ValueError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
 
 
 class _Segment:
     """The files that one build or addition wrote."""
 
-    def __init__(self, folder: Path, about: dict[str, Any]) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, about: dict[str, Any], digests: dict[str, Any]) -> None:
+        self.folder, self._digests = folder, digests
         self.boundaries: list[int] = about["boundaries"]
         self.text_blocks: list[int] = about["text_blocks"]
 
@@ -53,7 +59,7 @@ class _Segment:
 
     @cached_property
     def documents(self) -> pa.Table:
-        return _table(self.folder / "documents.parquet")
+        return _table(self.folder / "documents.parquet", self._digests, 3)
 
 
 class Shard:
@@ -141,6 +147,7 @@ class Corpus:
         self._root = root
         self.folder = root / "corpus"
         self.about: dict[str, Any] = manifest["corpus"]
+        self._digests: dict[str, Any] = manifest.get("parts", {})
         self.documents: int = self.about["documents"]
         self.tokens: int = self.about["tokens"]
         self.sha256: str = self.about["sha256"]
@@ -154,7 +161,7 @@ class Corpus:
     @cached_property
     def lexicon(self) -> pa.Table:
         """Every word: word, surface, documents, occurrences, stop, column."""
-        return _table(self._root / "corpus" / "lexicon.parquet")
+        return _table(self._root / "corpus" / "lexicon.parquet", self._digests, 2)
 
     @cached_property
     def vocabulary(self) -> pa.Table:
@@ -165,7 +172,7 @@ class Corpus:
         """The documents in their order, some at a time."""
         base = 0
         for about in self.about["segments"]:
-            segment = _Segment(self._root / "corpus" / about["name"], about)
+            segment = _Segment(self._root / "corpus" / about["name"], about, self._digests)
             for index in range(len(about["boundaries"]) - 1):
                 yield Shard(segment, index, base, self.about["vocabulary"])
             base += about["boundaries"][-1]

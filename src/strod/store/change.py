@@ -15,7 +15,7 @@ from strod.store.manifest import NAME, checksum, file_digests, read_manifest, se
 from strod.store.publish import explained, locked, sync, sync_tree, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 __all__ = ["Staging", "changing"]
@@ -42,23 +42,24 @@ class Staging:
     def prepare(self) -> None:
         """Remove what a change that did not come to its end has left."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.sweep(self.manifest["parts"])
+        self.folder.mkdir()
+
+    def sweep(self, parts: Collection[str]) -> None:
+        """Remove the files that are not among `parts`, and folders that are empty."""
         for part in CHANGED:
             for path in sorted((self._root / part).rglob("*"), reverse=True):
                 if path.is_dir():
                     if not any(path.iterdir()):
                         path.rmdir()
-                elif self._name(path) not in self.manifest["parts"]:
+                elif path.relative_to(self._root).as_posix() not in parts:
                     path.unlink()
-        self.folder.mkdir()
 
     def folders(self, where: str) -> list[str]:
         """Names of the folders in a folder of the workspace, of all its revisions."""
         depth = where.count("/") + 1
         below = [name.split("/") for name in self.manifest["parts"] if name.startswith(f"{where}/")]
         return sorted({steps[depth] for steps in below if len(steps) > depth + 1})
-
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self._root).as_posix()
 
     def publish(self, manifest: dict[str, Any], workers: int = 1) -> None:
         """Move the new files into place, then the manifest; nothing counts before that."""
@@ -74,8 +75,7 @@ class Staging:
             _sync_up(folder, self._root)
         content = manifest | {"parts": parts}
         for part in CHANGED:
-            own = {name: parts[name] for name in parts if name.startswith(f"{part}/")}
-            content[part] = content[part] | {"sha256": checksum(own)}
+            content[part] = content[part] | {"sha256": checksum(_files(content, part))}
         self._replace_manifest(content | {"sha256": seal(content)})
 
     def _replace_manifest(self, content: dict[str, Any]) -> None:
@@ -89,6 +89,20 @@ class Staging:
         except OSError:  # not certain to stay, so it is taken back
             old.replace(self._root / NAME)
             raise
+
+
+def _files(manifest: dict[str, Any], part: str) -> dict[str, dict[str, Any]]:
+    """Files of a folder and their digests; of segments those that the corpus has now."""
+    found = {n: d for n, d in manifest["parts"].items() if n.startswith(f"{part}/")}
+    if part == "tree":
+        return found
+    segments = {segment["name"] for segment in manifest["corpus"]["segments"]}
+    flat = 2  # steps in the name of a file that is no segment's
+    return {
+        name: digest
+        for name, digest in found.items()
+        if len(name.split("/")) == flat or name.split("/")[1] in segments
+    }
 
 
 def _sync_up(folder: Path, root: Path) -> None:

@@ -12,7 +12,15 @@ from strod.errors import DamagedError, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FORMAT", "VERSION", "checksum", "file_digests", "read_manifest", "seal"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "checksum",
+    "file_digest",
+    "file_digests",
+    "read_manifest",
+    "seal",
+]
 
 FORMAT = "strod workspace"
 VERSION = 3
@@ -20,7 +28,8 @@ NAME = "manifest.json"
 _CHUNK = 1 << 20
 
 
-def _digest(path: Path) -> dict[str, Any]:
+def file_digest(path: Path) -> dict[str, Any]:
+    """Size and SHA-256 of a file."""
     value, size = sha256(), 0
     with path.open("rb", buffering=0) as file:
         while data := file.read(_CHUNK):
@@ -32,7 +41,7 @@ def _digest(path: Path) -> dict[str, Any]:
 def file_digests(root: Path, names: list[str], workers: int = 1) -> dict[str, dict[str, Any]]:
     """Size and SHA-256 of files, by their names below `root`."""
     with ThreadPoolExecutor(workers) as pool:
-        return dict(zip(names, pool.map(lambda name: _digest(root / name), names), strict=True))
+        return dict(zip(names, pool.map(lambda name: file_digest(root / name), names), strict=True))
 
 
 def checksum(digests: dict[str, dict[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from strod.errors import DamagedError
-from strod.store.manifest import seal
+from strod.store.manifest import file_digest, seal
 from strod.store.publish import ArrayWriter, write_json
 from strod.tree.grouping import Merge
 from strod.tree.inference import FineTopics, Shares
@@ -22,21 +22,26 @@ from strod.tree.split import Split
 from strod.tree.topic import Node, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from strod.tree.grow import Grown
 
+    Digests = Mapping[str, Mapping[str, Any]]
+
 __all__ = [
     "DiskBook",
     "are_sound",
+    "corpus_of",
     "load_array",
     "node_sha256",
     "read_change",
     "read_revision",
     "read_split",
     "revision_name",
+    "splits_of",
+    "words_file",
     "write_revision",
     "write_split",
     "write_tree",
@@ -57,13 +62,18 @@ class DiskBook:
         Names of the segments of the corpus, and how many documents each has.
     others : Path, optional
         Where those are that `root` does not have.
+    digests : mapping, optional
+        Of the files of the workspace, by name; one that has another is refused.
     """
 
     def __init__(
-        self, root: Path, segments: Sequence[tuple[str, int]], others: Path | None = None
+        self,
+        root: Path,
+        segments: Sequence[tuple[str, int]],
+        others: Path | None = None,
+        digests: Digests | None = None,
     ) -> None:
-        self._root, self._others = root, others
-        self._sizes = dict(segments)
+        self._root, self._others, self._digests = root, others, digests or {}
         self._names = [name for name, _ in segments]
         self._ends = np.cumsum([documents for _, documents in segments]).tolist()
         self._written: dict[str, int] = {}
@@ -130,19 +140,20 @@ class DiskBook:
             folder = self._root / owner / segment
             if self._others is not None and not folder.is_dir():
                 folder = self._others / owner / segment
-            arrays = [load_array(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()]
-            self._shares[owner, segment] = self._checked(folder, Shares(*arrays))
+            arrays = []
+            for name, kind in _ARRAYS.items():
+                array = load_array(folder / f"{name}.npy", kind)
+                _compare(self._digests, folder / f"{name}.npy", 5)
+                arrays.append(array)
+            self._shares[owner, segment] = Shares(*arrays)
         return self._shares[owner, segment]
 
-    def _checked(self, folder: Path, shares: Shares) -> Shares:
-        """What is used as indices must be what was written; once, for all documents."""
-        fine = folder.parent / "fine.npy"
-        if not fine.exists():  # still being made
-            return shares
-        topics = len(load_array(fine, "<f4", 2))
-        if not are_sound(shares, self._sizes[folder.name], topics):
-            raise DamagedError(f"{folder}: is damaged; run strod check")
-        return shares
+
+def _compare(digests: Digests, path: Path, steps: int) -> None:
+    """Refuse a file that is not what was written; `steps` of its path are its name."""
+    wanted = digests.get("/".join(path.parts[-steps:]))
+    if wanted is not None and file_digest(path) != wanted:
+        raise DamagedError(f"{path}: has changed since it was written; run strod check")
 
 
 def load_array(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
@@ -211,10 +222,8 @@ def write_revision(
         (folder / part).mkdir(parents=True, exist_ok=True)
     topics = []
     for node in nodes:
-        name = _words_name(node)
-        if isinstance(node.words, np.memmap):  # it comes from a file, which is there
-            name = Path(str(node.words.filename)).name
-        else:
+        name = words_file(node)
+        if not isinstance(node.words, np.memmap):
             np.save(folder / "words" / name, node.words.astype("<f8"))
         entry = {key: value for key, value in vars(node).items() if key != "words"}
         topics.append(entry | {"words": name, "sha256": node_sha256(node)})
@@ -227,7 +236,10 @@ def revision_name(number: int) -> str:
     return f"{number:05d}.json"
 
 
-def _words_name(node: Node) -> str:
+def words_file(node: Node) -> str:
+    """File of a topic's words: the one they come from, or one named after what they are."""
+    if isinstance(node.words, np.memmap):
+        return Path(str(node.words.filename)).name
     digest = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes()).hexdigest()
     return f"{node.id}-{digest[:12]}.npy"
 
@@ -283,10 +295,43 @@ def read_change(folder: Path, number: int) -> dict[str, Any]:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
 
 
-def read_split(folder: Path) -> Split:
-    """A decomposition."""
+def corpus_of(
+    folder: Path, history: Sequence[int], tree: dict[str, Any], now: dict[str, Any]
+) -> dict[str, Any]:
+    """The corpus as it was at the end of a history: documents may have been added since.
+
+    Parameters
+    ----------
+    folder : Path
+        ``tree/`` of a workspace.
+    history : sequence of int
+        Revisions, the first one first.
+    tree, now : dict
+        What the manifest says about the tree, and about the corpus as it is now.
+    """
+    for number in reversed(history):
+        change = read_change(folder, number)
+        if "corpus" in change:
+            return dict(change["corpus"])
+    return dict(tree.get("corpus", now))
+
+
+def splits_of(nodes: Iterable[Node], splits: Mapping[str, Split]) -> set[str]:
+    """Decompositions that topics are made of, and those that these are made of."""
+    found: set[str] = set()
+    waiting = {part.split for node in nodes for part in node.parts}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= {part.split for part in splits[name].parts} - found
+    return found
+
+
+def read_split(folder: Path, digests: Digests | None = None) -> Split:
+    """A decomposition; with `digests` its numbers are compared with what was written."""
     about = _read_sealed(folder / "split.json")
     counts = load_array(folder / "fine.npy", "<f4", 2)
+    _compare(digests or {}, folder / "fine.npy", 4)
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise DamagedError(f"{folder / 'fine.npy'}: holds what is no count; run strod check")
     try:

@@ -341,9 +341,13 @@ class Grower:
             self.book.close(owner)
         self.tree.passes += 1
 
-    def finish(self, fresh: Collection[str]) -> None:
-        """Weights, documents and head words of new topics, from all documents."""
-        count_documents(self.tree, self.shards, self.book, self.engine, fresh)
+    def finish(self, fresh: Collection[str], weighed: Collection[str] = ()) -> None:
+        """Documents of all topics, head words of new ones and their weights.
+
+        The weights of those in `weighed` are known.
+        """
+        unknown = set(fresh) - set(weighed)
+        count_documents(self.tree, self.shards, self.book, self.engine, unknown)
         nodes = self.tree.nodes
         for name in {nodes[name].parent for name in fresh} - {None}:
             nodes[str(name)].children.sort(key=lambda name: (-nodes[name].weight, name))
@@ -368,11 +372,24 @@ def count_documents(
     for weight, counted in engine.map(visit, shards):
         weights += weight
         documents += counted
-    total = max(sum(shard.size for shard in shards), 1)
-    for number, (name, node) in enumerate(nodes.items()):
-        node.documents = int(documents[number])
-        if name in fresh:
-            node.weight = float(weights[number] / total)
+    for node, number in zip(nodes.values(), documents.tolist(), strict=True):
+        node.documents = number
+    _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh)
+
+
+def _weigh(nodes: dict[str, Node], masses: dict[str, float], fresh: Collection[str]) -> None:
+    """Divide what a topic weighs, less its other children, among those that are fresh.
+
+    Without other documents since, this is the mean of the documents' shares; with some, topics
+    that are not fresh keep their weights and children add up to their parent all the same.
+    """
+    for node in nodes.values():  # parents before children
+        some = [name for name in node.children if name in fresh]
+        others = sum(nodes[name].weight for name in node.children if name not in fresh)
+        total = sum(masses[name] for name in some)
+        for name in some:
+            share = masses[name] / total if total else 1 / len(some)
+            nodes[name].weight = max(node.weight - others, 0.0) * share
 
 
 def document_shares(tree: Grown, book: Book, first: int, size: int) -> TopicShares:

@@ -116,6 +116,7 @@ def merge(tree: Grown, names: Sequence[str]) -> list[str]:
         raise UsageError("merge takes children of one topic; move them first")
     parts = combined(member.parts for member in members)
     whole = Node(_merged_id(names, parts), parent.id, members[0].level, parts, parent.words)
+    whole.weight = sum(member.weight for member in members)
     whole.bids = [bid for member in members for bid in member.bids or [member.parts]]
     tree.nodes[whole.id] = whole
     if any(member.children for member in members):
@@ -215,7 +216,11 @@ def move(tree: Grown, name: str, target: str) -> list[str]:
     new.children.append(name)
     _attach(tree, name, new)
     above = [_chain(tree, old.id), _chain(tree, target)]
-    touched = [one for chain in above for one in chain if one not in set(above[0]) & set(above[1])]
+    both = set(above[0]) & set(above[1])
+    for chain, sign in zip(above, (-1, 1), strict=True):
+        for one in set(chain) - both:
+            tree.nodes[one].weight += sign * node.weight
+    touched = [one for chain in above for one in chain if one not in both]
     for one in sorted(touched, key=lambda one: -tree.nodes[one].level):
         children = tree.nodes[one].children
         tree.nodes[one].parts = combined(tree.nodes[child].parts for child in children)
