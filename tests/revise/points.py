@@ -92,7 +92,7 @@ def kill(name: str, arguments: tuple[Any, ...], *, torn: bool) -> None:
 
 def revise(path: Path, verb: str, arguments: list[Any], **more: Any) -> None:
     """Carry out a verb."""
-    how = {} if verb in ("undo", "redo") else {"workers": 1}
+    how = {} if verb in ("undo", "redo", "compact") else {"workers": 1}
     getattr(Workspace(path), verb)(*arguments, **how, **more)
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from strod.workspace import Workspace
 from tests.conftest import names
+from tests.planted_text import planted_texts
 from tests.revise.points import revise
-from tests.revise.seen import check_files, check_tree, state_of
+from tests.revise.seen import check_files, check_tree, state_of, topics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +35,16 @@ class Verb(NamedTuple):
     more: dict[str, Any]
     before: list[tuple[str, list[Any]]]
     least: int
+    step: int = 1
 
 
+NEW = [{"id": str(190 + i), "text": text} for i, text in enumerate(planted_texts(20, 3))]
 VERBS = {
-    "expand": Verb("expand", ["o/1", 2], {"fresh": True}, [("merge", ["o/2", "o/3"])], 85),
-    "merge": Verb("merge", ["o/1", "o/2"], {}, [("expand", ["o/3", 2])], 35),
-    "move": Verb("move", ["o/1/1", "o/2"], {}, [("rename", ["o/1", "x"])], 38),
-    "remove": Verb("remove", ["o/1"], {}, [("pin", ["o/1"])], 45),
+    "add": Verb("add", [NEW], {"replace": True}, [("collapse", ["o/1"])], 60, 5),
+    "expand": Verb("expand", ["o/1", 2], {"fresh": True}, [("merge", ["o/2", "o/3"])], 50, 2),
+    "merge": Verb("merge", ["o/1", "o/2"], {}, [("expand", ["o/3", 2])], 40),
+    "move": Verb("move", ["o/1/1", "o/2"], {}, [("rename", ["o/1", "x"])], 22, 2),
+    "remove": Verb("remove", ["o/1"], {}, [("pin", ["o/1"])], 28, 2),
     "undo": Verb("undo", [], {}, [("merge", ["o/1", "o/2"]), ("move", ["o/1/1", "o/2"])], 10),
 }
 assert sum(verb.least for verb in VERBS.values()) >= 200
@@ -104,8 +108,10 @@ def test_kill(
     after = state_of(Workspace(done))
     assert not same(before, after)
     calls = json.loads(Path(f"{done}.calls").read_text())
-    points = [(at, False) for at in range(1, len(calls) + 1)]
-    points += [(at, True) for at, call in enumerate(calls, 1) if call in WRITES]
+    points = [(at, False) for at in range(len(calls), 0, -verb.step)][::-1]
+    whole = len(points)
+    torn_at = [at for at, call in enumerate(calls, 1) if call in WRITES]
+    points += [(at, True) for at in torn_at[:: verb.step]]
     assert len(points) >= verb.least
     found = []
     paths = [tmp_path / f"{number}" / "w.strod" for number in range(len(points))]
@@ -118,10 +124,9 @@ def test_kill(
             shutil.rmtree(paths[number - 1].parent)
         if number < len(points):
             assert forks.ended() == -signal.SIGKILL
-    whole = found[: len(calls)]
-    assert whole == sorted(whole)  # from some point on it has happened
-    assert set(whole) == {False, True}
-    assert not any(found[len(calls) :])
+    assert found[:whole] == sorted(found[:whole])  # from some point on it has happened
+    assert set(found[:whole]) == {False, True}
+    assert not any(found[whole:])
 
 
 def check_killed(path: Path, verb: Verb, before: State, after: State) -> bool:
@@ -138,7 +143,37 @@ def check_killed(path: Path, verb: Verb, before: State, after: State) -> bool:
         revise(path, verb.name, verb.arguments, **verb.more)
         workspace.refresh()
         assert same(state_of(workspace), after)
-    check_tree(workspace)
+    if verb.name != "add":  # topics keep their weights whatever is added
+        check_tree(workspace)
     check_files(workspace, {})
     assert names(path.parent) == [path.name]
     return happened
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_compaction_that_is_killed_loses_nothing(
+    planted: Path, tmp_path: Path, forks: Forks
+) -> None:
+    base = shutil.copytree(planted, tmp_path / "base.strod")
+    for other, arguments in (("expand", ["o/1", 2]), ("collapse", ["o/1"]), ("undo", [])):
+        revise(base, other, arguments)
+    topics = topics_of(Workspace(base).tree)
+    verb = Verb("compact", [], {}, [], 0)
+    done = shutil.copytree(base, tmp_path / "done.strod")
+    forks.start(done, verb, 0)
+    assert forks.ended() == 0
+    calls = json.loads(Path(f"{done}.calls").read_text())
+    lengths = []
+    for at in range(1, len(calls) + 1):
+        path = shutil.copytree(base, tmp_path / str(at) / "w.strod")
+        forks.start(path, verb, at)
+        assert forks.ended() == -signal.SIGKILL
+        workspace = Workspace(path)
+        lengths.append(len(workspace.history()))
+        assert workspace.check() == []
+        assert topics_of(workspace.tree) == topics
+        workspace.compact()
+        assert len(workspace.history()) == 1
+        check_files(workspace, {})
+        shutil.rmtree(path.parent)
+    assert set(lengths) == {1, 3}
