@@ -348,9 +348,10 @@ class _Draft:
             nodes[name].words = words
         self._grower("auto", 0).finish(set(touched), weighed)
         parents = {str(nodes[name].parent) for name in touched}
+        around = revise.surroundings(self.tree, parents)
         self._workspace.phrasebook.describe(
             nodes, [name for name in nodes if name in parents],
-            lambda first, size: document_shares(self.tree, self._shares, first, size),
+            lambda first, size: document_shares(self.tree, self._shares, first, size, around),
             self._engine, self._progress, set(touched),
         )  # fmt: skip
 

@@ -80,7 +80,7 @@ def _mine_once(corpus: Corpus) -> None:
     segmenter = Segmenter(book.units.alphabet, book.units.phrases)
     shard = next(corpus.shards())
     counts, _ = segmenter.counts(shard, book.units.unit_of, book.units.size)
-    batch = Batch(["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"])
+    batch = Batch(["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"], np.ones(2, dtype=bool))
     likely = np.ones((book.units.size, 2), dtype=np.float32)
     rows = MatrixShard(0, shard.size, counts)
     topical_counts(batch, likely, [rows], lambda _, n: {"o": np.ones(n), "a": np.ones(n)}, Serial())

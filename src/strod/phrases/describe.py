@@ -83,7 +83,7 @@ def describe(
     columns = _columns(units, lexicon, len(nodes[ROOT].words))
     lengths = _lengths(units)
     found: dict[str, Candidates] = {}
-    for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW)):
+    for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW), only):
         likely = evidence(batch, nodes, columns)
         counts = topical_counts(batch, likely, shards, shares, engine)
         place = {name: counts[:, number] for number, name in enumerate(batch.names)}
@@ -105,8 +105,8 @@ def describe(
 
 def _columns(units: Units, lexicon: Lexicon, width: int) -> csr_array:
     """Units by words of the model, 1 where a word is part of a unit."""
-    rows = np.repeat(np.arange(units.size), [len(words) for words in units.words])
-    words = np.array([word for unit in units.words for word in unit], dtype=np.int64)
+    words, sizes = units.flat
+    rows = np.repeat(np.arange(units.size), sizes)
     columns = lexicon.column[units.alphabet.words[words]] if len(words) else words
     known = columns >= 0
     parts = (np.ones(known.sum()), (rows[known], columns[known]))
@@ -119,14 +119,14 @@ def _lengths(units: Units) -> NDArray[np.int64]:
     They have a word twice, are long, or always stand between the same neighbours: parts of a
     passage that was copied.
     """
-    result = np.array([len(words) for words in units.words], dtype=np.int64)
-    base = units.base.tolist()
-    for unit in np.flatnonzero(result > 1).tolist():
-        size = len(units.words[unit])
-        twice = len({base[word] for word in units.words[unit]}) < size
-        if twice or size > LONGEST or units.variety(unit) < VARIED + FURTHER * (size - 2):
-            result[unit] = 0
-    return result
+    words, sizes = units.flat
+    rows = np.repeat(np.arange(units.size), sizes)
+    width = len(units.alphabet.words) + 1
+    distinct = np.unique(rows * width + units.base[words]) // width
+    twice = np.bincount(distinct, minlength=units.size) < sizes
+    copied = units.variety < VARIED + FURTHER * (sizes - 2)
+    unread = (sizes > 1) & (twice | copied | (sizes > LONGEST))
+    return np.where(unread, 0, sizes)
 
 
 def _singulars(units: Units, unit: int) -> list[int]:

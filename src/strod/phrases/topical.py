@@ -18,7 +18,7 @@ import numpy as np
 from strod.kernels import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
@@ -48,29 +48,38 @@ class Batch(NamedTuple):
         in this batch.
     wanted : list of str
         Parents whose children are new in this batch.
+    needed : ndarray of bool
+        Topics whose counts somebody asks for; the others are there for their siblings.
     """
 
     names: list[str]
     first: NDArray[np.int64]
     size: NDArray[np.int64]
     wanted: list[str]
+    needed: NDArray[np.bool_]
 
 
 def batches(
-    nodes: Mapping[str, Node], wanted: Sequence[str], most: int = TOPICS
+    nodes: Mapping[str, Node],
+    wanted: Sequence[str],
+    most: int = TOPICS,
+    only: Collection[str] | None = None,
 ) -> Iterator[Batch]:
-    """Cut the parents `wanted` into batches, each with all it takes from the root down."""
+    """Cut the parents `wanted` into batches, each with all it takes from the root down.
+
+    If `only` is given, their children that are not in it are not counted.
+    """
     group: list[str] = []
     for parent in wanted:
-        if group and len(_batch(nodes, [*group, parent]).names) > most:
-            yield _batch(nodes, group)
+        if group and len(_batch(nodes, [*group, parent], only).names) > most:
+            yield _batch(nodes, group, only)
             group = []
         group.append(parent)
     if group:
-        yield _batch(nodes, group)
+        yield _batch(nodes, group, only)
 
 
-def _batch(nodes: Mapping[str, Node], wanted: list[str]) -> Batch:
+def _batch(nodes: Mapping[str, Node], wanted: list[str], only: Collection[str] | None) -> Batch:
     opened = set(wanted)
     for name in wanted:
         above = nodes[name].parent
@@ -84,7 +93,11 @@ def _batch(nodes: Mapping[str, Node], wanted: list[str]) -> Batch:
         first.append(len(names))
         size.append(len(children))
         names += children
-    return Batch(names, np.array(first), np.array(size), wanted)
+    needed = [
+        name in opened or (nodes[name].parent in wanted and (only is None or name in only))
+        for name in names
+    ]
+    return Batch(names, np.array(first), np.array(size), wanted, np.array(needed))
 
 
 def evidence(batch: Batch, nodes: Mapping[str, Node], columns: csr_array) -> NDArray[np.float32]:
@@ -107,7 +120,7 @@ def evidence(batch: Batch, nodes: Mapping[str, Node], columns: csr_array) -> NDA
 @kernel
 def _spread(
     indptr: Any, indices: Any, counts: Any, theta: Any, likely: Any, first: Any, size: Any,
-    part: Any, out: Any,
+    needed: Any, part: Any, out: Any,
 ) -> None:  # fmt: skip
     for d in range(indptr.size - 1):
         share = theta[d]
@@ -122,9 +135,11 @@ def _spread(
                 if part[t] > 0.0:
                     for z in range(first[t], first[t] + size[t]):
                         total += share[z] * fit[z]
+                factor = part[t] / total if total > 0.0 else 0.0
                 for z in range(first[t], first[t] + size[t]):
-                    part[z] = part[t] * share[z] * fit[z] / total if total > 0.0 else 0.0
-                    total_of[z] += part[z]
+                    if needed[z]:
+                        part[z] = factor * share[z] * fit[z]
+                        total_of[z] += part[z]
 
 
 def topical_counts(
@@ -134,7 +149,7 @@ def topical_counts(
     shares: Shares,
     engine: Engine,
 ) -> Array:
-    """c(P, t) of every unit and topic of a batch, one pass over the documents.
+    """c(P, t) of every unit and needed topic of a batch, one pass over the documents.
 
     Parameters
     ----------
@@ -157,7 +172,9 @@ def topical_counts(
         part, room = np.zeros(likely.shape), np.zeros(len(batch.names))
         counts = shard.counts
         given = (np.asarray(counts.indptr, dtype=np.int64), counts.indices, counts.data)
-        _spread(*map(_fixed, given), theta, likely, batch.first, batch.size, room, part)
+        _spread(
+            *map(_fixed, given), theta, likely, batch.first, batch.size, batch.needed, room, part
+        )
         return part
 
     for part in engine.map(visit, shards):

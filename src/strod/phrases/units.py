@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -120,10 +121,18 @@ class Units:
             for form in self._grouped[1]
         ]
 
-    def variety(self, unit: int) -> float:
-        """Share of a unit's occurrences whose neighbours differ; 1 for words."""
-        form = int(self._grouped[1][unit]) - len(self.alphabet.words)
-        return 1.0 if form < 0 else float(self.varied[form])
+    @cached_property
+    def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Content words of all units, one after another, and how many each has."""
+        sizes = np.fromiter(map(len, self.words), dtype=np.int64, count=self.size)
+        words = np.fromiter(chain.from_iterable(self.words), dtype=np.int64, count=sizes.sum())
+        return words, sizes
+
+    @property
+    def variety(self) -> NDArray[np.float64]:
+        """Share of each unit's occurrences whose neighbours differ; 1 for words."""
+        words = np.ones(len(self.alphabet.words))
+        return np.concatenate([words, self.varied])[self._grouped[1]]
 
     def tokens(self, unit: int) -> list[int]:
         """All words of a unit, stop words too, as numbers of the lexicon."""

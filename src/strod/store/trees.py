@@ -277,7 +277,7 @@ def read_revision(folder: Path, number: int) -> tuple[dict[str, tuple[Node, str]
             words = load_array(folder / "words" / entry.pop("words"), "<f8")
             entry["parts"] = [Part(str(name), list(fine)) for name, fine in entry["parts"]]
             entry["bids"] = [
-                [Part(str(name), list(fine)) for name, fine in bid] for bid in entry["bids"]
+                [Part(str(name), list(fine)) for name, fine in bid] for bid in entry.get("bids", [])
             ]
             entry["phrases"] = [(str(text), float(score)) for text, score in entry["phrases"]]
             found[str(entry["id"])] = (Node(words=words, **entry), str(checksum))

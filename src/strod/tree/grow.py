@@ -392,10 +392,13 @@ def _weigh(nodes: dict[str, Node], masses: dict[str, float], fresh: Collection[s
             nodes[name].weight = max(node.weight - others, 0.0) * share
 
 
-def document_shares(tree: Grown, book: Book, first: int, size: int) -> TopicShares:
-    """Shares of all topics in some documents."""
+def document_shares(
+    tree: Grown, book: Book, first: int, size: int, only: Collection[str] | None = None
+) -> TopicShares:
+    """Shares of all topics, or `only` of some, in some documents."""
 
     def local(name: str) -> Array:
         return local_shares(book.read(name, first, size), tree.splits[name].overlap.weights)
 
-    return TopicShares(tree.nodes, Masses(tree.splits, local, size))
+    nodes = tree.nodes if only is None else {name: tree.nodes[name] for name in only}
+    return TopicShares(nodes, Masses(tree.splits, local, size))

@@ -110,16 +110,18 @@ def meetings(
 ) -> list[Array]:
     """For every list of words the number of documents in which two of them stand."""
     chosen = np.unique(np.concatenate(lists))
-    column = np.full(width, -1)
+    asked = np.zeros(width, dtype=bool)  # a byte a word: most counts need to know no more
+    asked[chosen] = True
+    column = np.zeros(width, dtype=np.int32)
     column[chosen] = np.arange(len(chosen))
     columns = [column[words] for words in lists]
     total = [np.zeros((len(words), len(words))) for words in lists]
 
     def visit(shard: Rows) -> list[Array]:
         counts = shard.counts
-        place = column[counts.indices]
-        ends = np.concatenate([[0], np.cumsum(place >= 0)])[counts.indptr]
-        place = place[place >= 0]
+        held = np.flatnonzero(asked[counts.indices])
+        ends = np.searchsorted(held, counts.indptr)
+        place = column[counts.indices[held]]
         parts = (np.ones(len(place), dtype=np.float32), place, ends)
         stands = csr_array(parts, shape=(shard.size, len(chosen))).tocsc()
         return [_pairs(stands[:, words]) for words in columns]

@@ -34,6 +34,7 @@ __all__ = [
     "move",
     "remove",
     "reorder",
+    "surroundings",
 ]
 
 COLLAPSED = "collapsed"
@@ -54,6 +55,12 @@ def descendants(tree: Grown, name: str) -> list[str]:
     for below in found:  # grows while it is read
         found += tree.nodes[below].children
     return found
+
+
+def surroundings(tree: Grown, names: Iterable[str]) -> list[str]:
+    """Some topics, all above them, and the children of each."""
+    chains = {one for name in names for one in _chain(tree, name)}
+    return [name for name, node in tree.nodes.items() if {name, node.parent} & chains]
 
 
 def mixed_words(tree: Grown, parts: Sequence[Part], kept: Array) -> Array:
