@@ -134,14 +134,13 @@ def test_c_v_naive(size: int) -> None:
 def gensim_coherence(documents: list[list[int]], lists: list[list[int]], **how: Any) -> list[float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pytest.importorskip("gensim", reason="gensim is not installed")
-        from gensim.corpora import Dictionary  # noqa: PLC0415
-        from gensim.models import CoherenceModel  # noqa: PLC0415
-
+        models = pytest.importorskip("gensim.models", reason="gensim is not installed")
+        corpora = pytest.importorskip("gensim.corpora", reason="gensim is not installed")
         texts = [[f"w{t}" for t in document if t >= 0] for document in documents]
         topics = [[f"w{t}" for t in words] for words in lists]
-        model = CoherenceModel(
-            topics=topics, texts=texts, dictionary=Dictionary(texts), processes=1, topn=9, **how
+        known = corpora.Dictionary(texts)
+        model = models.CoherenceModel(
+            topics=topics, texts=texts, dictionary=known, processes=1, topn=9, **how
         )
         found: list[float] = model.get_coherence_per_topic()
     return found

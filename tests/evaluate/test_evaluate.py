@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from scipy.sparse import vstack
 
@@ -84,7 +85,7 @@ def stands(shards: Any) -> Any:
 
 
 def mean(values: Any) -> float:
-    found = list(values)
+    found: list[float] = list(values)
     return sum(found) / len(found)
 
 
