@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from strod import __version__
-from strod.cli import assign, build, check, demo, export, revise, show
+from strod.cli import assign, build, check, demo, export, intrusion, revise, show
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
@@ -37,6 +37,7 @@ for _verb in (
     revise.rename, revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
 ):  # fmt: skip
     app.command(_verb.__name__)(_verb)
+app.add_typer(intrusion.intrusion, name="intrusion")
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
 
