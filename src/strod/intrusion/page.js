@@ -45,10 +45,13 @@
   const list = (texts) => {
     const all = made("span", undefined, "list");
     texts.forEach((text, index) => {
-      if (index) all.append(made("i", "·"));
-      const one = made("span", text);
-      one.dir = "auto";
-      all.append(one);
+      const one = made("span");
+      const phrase = made("bdi", text);
+      phrase.dir = "auto";
+      one.append(phrase);
+      // The dot stays with the phrase before it, the space lets the line break.
+      if (index < texts.length - 1) one.append(made("i", "·"));
+      all.append(one, " ");
     });
     return all;
   };
@@ -73,6 +76,7 @@
     });
     at("unable").setAttribute("aria-pressed", String(answer === UNABLE));
     at("next").textContent = answer === null ? "Skip →" : "Next →";
+    at("next").classList.toggle("main", answer !== null);
     header();
   };
   const choose = (answer) => {
@@ -99,7 +103,7 @@
   };
   const finish = () => {
     const open = questions.length - answered();
-    at("done").textContent = open ? "Almost done" : "All questions are answered. Thank you!";
+    at("done").textContent = open ? "Some questions are open" : "All questions are answered. Thank you!";
     at("left").textContent = open
       ? `${open} of ${questions.length} questions are still open. You can answer them, or save what there is.`
       : "Save the answers as a file now.";
