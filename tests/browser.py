@@ -7,6 +7,7 @@ ended by a NUL byte. Nothing listens on a port, and nothing but the standard lib
 from __future__ import annotations
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -15,13 +16,13 @@ import shutil
 import signal
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 NEEDED = "STROD_NEED_BROWSER"  # if set, a missing browser is a failure
@@ -110,10 +111,8 @@ class Chromium:
 
     def close(self) -> None:
         """End the process, and what it started."""
-        try:
+        with contextlib.suppress(OSError):  # it may have ended by itself
             self.send("Browser.close")
-        except OSError:
-            pass  # it has ended by itself
         end = time.monotonic() + 5
         while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
             if time.monotonic() > end:
@@ -262,7 +261,7 @@ class Browser:
 
     def screen(self, width: int, height: int, scheme: str = "light", scale: float = 1.0) -> None:
         """Size of the window and the colour scheme that the reader prefers."""
-        phone = width < 600  # noqa: PLR2004
+        phone = width < 600
         self.ask(
             "Emulation.setDeviceMetricsOverride", width=width, height=height,
             deviceScaleFactor=scale, mobile=phone,
