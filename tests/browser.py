@@ -6,6 +6,7 @@ ended by a NUL byte. Nothing listens on a port, and nothing but the standard lib
 
 from __future__ import annotations
 
+import argparse
 import base64
 import contextlib
 import fcntl
@@ -16,13 +17,14 @@ import shutil
 import signal
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 NEEDED = "STROD_NEED_BROWSER"  # if set, a missing browser is a failure
@@ -308,3 +310,32 @@ def browser(chromium: Chromium, tmp_path: Path) -> Iterator[Browser]:
     page.start()
     yield page
     page.stop()
+
+
+def _main() -> None:
+    """A picture of a page: ``python -m tests.browser PAGE PNG [--size 1280x720] [KEY]...``.
+
+    A KEY is one of `KEYS`, a sign, or a text to write.
+    """
+    parser = argparse.ArgumentParser(description=_main.__doc__)
+    parser.add_argument("page", type=Path)
+    parser.add_argument("png", type=Path)
+    parser.add_argument("keys", nargs="*")
+    parser.add_argument("--size", default="1280x720")
+    parser.add_argument("--scheme", default="light")
+    chosen = parser.parse_intermixed_args()
+    width, _, height = chosen.size.partition("x")
+    with TemporaryDirectory() as folder:
+        running = Chromium(find_browser(), Path(folder))
+        page = Browser(running, Path(folder) / "downloads")
+        page.start()
+        page.screen(int(width), int(height), chosen.scheme)
+        page.open(chosen.page)
+        for key in chosen.keys:
+            page.press(key) if key in KEYS or len(key) == 1 else page.type(key)
+        page.screenshot(chosen.png)
+        running.close()
+
+
+if __name__ == "__main__":
+    _main()
