@@ -121,6 +121,16 @@ def test_bad_options(planted: Workspace, how: dict[str, Any]) -> None:
         automatic(planted, **how)
 
 
+def test_stems_are_found_too(tmp_path: Path) -> None:
+    pytest.importorskip("snowballstemmer", reason="stems need snowballstemmer")
+    texts = [f"Learning Machines. {text}" for text in planted_texts(60)]
+    made = strod.build(texts, out=tmp_path / "w.strod", height=0, stem=True, workers=1)
+    (unit,) = units_of_texts(made, ["learned machine"]).values()
+    words = made.phrasebook.lexicon.words
+    tokens = made.phrasebook.units.tokens(unit)
+    assert [words[token] for token in tokens] == ["learn", "machin"]
+
+
 def test_phrases_are_found_as_authors_write_them(tmp_path: Path) -> None:
     """Hyphens, capitals, accents and clitics; "data base" and "database" are different."""
     own = [
