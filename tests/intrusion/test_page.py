@@ -65,6 +65,8 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
 
     browser.press(str(right[0] + 1))  # by key
     assert pressed(browser) == [right[0] + 1]
+    browser.reload()  # at once: a choice is kept when it is made
+    assert pressed(browser) == [right[0] + 1]
     browser.press("Enter")
     browser.click(f".option:nth-child({right[1] + 1})")  # by mouse
     assert pressed(browser) == [right[1] + 1]
@@ -106,7 +108,7 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
     assert [found["topic"][name] for name in ("judged", "chosen", "correct")] == [4, 3, 2]
     outcome = strod("intrusion", "score", saved, "--key", study.key)
     assert (outcome.code, outcome.err) == (0, "")
-    assert browser.requests == [study.page.as_uri()] * 2  # opened, loaded again; nothing else
+    assert browser.requests == [study.page.as_uri()] * 3  # opened, loaded again twice; nothing else
     assert browser.problems == []
 
 
