@@ -106,8 +106,7 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
     found = score([saved], study.key)["methods"]["tree"]
     assert [found["phrase"][name] for name in ("judged", "chosen", "correct")] == [4, 2, 2]
     assert [found["topic"][name] for name in ("judged", "chosen", "correct")] == [4, 3, 2]
-    outcome = strod("intrusion", "score", saved, "--key", study.key)
-    assert (outcome.code, outcome.err) == (0, "")
+    assert strod("intrusion", "score", saved, "--key", study.key).code == 0
     assert browser.requests == [study.page.as_uri()] * 3  # opened, loaded again twice; nothing else
     assert browser.problems == []
 
