@@ -139,6 +139,7 @@ class PhraseBook:
         )  # fmt: skip
         for name, found in lists.items():
             nodes[name].phrases = [(texts[unit], score) for unit, score in found]
+            nodes[name].units = [unit for unit, _ in found]
         name_children(nodes, parents, only)
 
 

@@ -39,7 +39,7 @@ def two(tree_workspace: Path, tmp_path: Path) -> list[Path]:
 
 
 def test_equally_many_from_each_tree_and_the_key_fits(two: list[Path], tmp_path: Path) -> None:
-    made = make(two, tmp_path / "study.html", questions=6, x=2, seed=3)
+    made = make(two, tmp_path / "study.html", questions=6, x=3, seed=3)
     assert made.questions == {name: {"phrase": 6, "topic": 6} for name in ("zebra", "walrus")}
     assert made.notes == []
     key = json.loads(made.key.read_text())
@@ -124,7 +124,7 @@ def test_a_tree_without_questions_is_refused(two: list[Path], tmp_path: Path) ->
 
 def test_bad_options(two: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "s.html"
-    for wrong in (["--x", 1], ["--x", 9], ["--questions", 0], ["--seed", -1]):
+    for wrong in (["--x", 2], ["--x", 10], ["--questions", 0], ["--seed", -1]):
         check_error(strod("intrusion", "make", two[0], "--out", out, *wrong), str(wrong[0]))
     check_error(strod("intrusion", "make", two[0], two[0], "--out", out), "is given twice")
     check_error(

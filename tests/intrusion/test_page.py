@@ -197,4 +197,4 @@ def test_trees_without_phrases_show_words(browser: Browser, tmp_path: Path) -> N
     made = make([out], tmp_path / "study.html", questions=2)
     assert made.questions == {"w": {"phrase": 2, "topic": 0}}
     begin(browser, made)
-    assert browser.evaluate("document.querySelectorAll('#options button').length") == 5
+    assert browser.evaluate("document.querySelectorAll('#options button').length") == 4

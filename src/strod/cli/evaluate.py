@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.padding import Padding
@@ -70,6 +70,8 @@ def print_report(report: Report, workspace: str, console: Console) -> None:
     leaves = [] if report.leaves.topics == deepest.topics else [report.leaves]
     console.print(_levels([*report.levels, *leaves]))
     console.print(Text(LEGEND, style="dim"))
+    console.print()
+    console.print(_intrusion(report.intrusion))
     if report.label_field is not None:
         console.print()
         # On the deepest level every document is at its leaf: one of the two will do.
@@ -103,6 +105,19 @@ def _levels(levels: list[LevelScores]) -> Table:
         )  # fmt: skip
         table.add_row(_name(level.level), number(level.topics), *map(_number, values))
     return table
+
+
+def _intrusion(found: dict[str, Any]) -> Text:
+    """How often what does not belong is found by co-occurrence."""
+    parts = []
+    for kind, name in (("phrase", "in a list"), ("topic", "among children")):
+        asked = {of: one[kind] for of, one in found.items() if one[kind]["questions"]}
+        ways = [f"{_number(one['accuracy'])} by {of}" for of, one in asked.items()]
+        for one in [*asked.values()][:1]:
+            parts.append(f"{name} {', '.join(ways)} (by chance {_number(one['chance'])})")
+    if not parts:
+        return Text("intruders     too few topics to ask", style="dim")
+    return Text("intruders found " + "\n                ".join(parts))
 
 
 def _name(level: int | None) -> str:

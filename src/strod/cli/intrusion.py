@@ -35,7 +35,7 @@ def make(
     ),
     questions: int = typer.Option(10, metavar="N", help="Of each kind from each tree."),
     seed: int = typer.Option(0, help="Decides the questions and their order."),
-    x: int = typer.Option(4, "--x", help="Options that belong, beside the intruder: 2 to 8."),
+    x: int = typer.Option(4, "--x", help="Options of a question, 3 to 9: the paper's X."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an old page and key."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
 ) -> None:

@@ -188,8 +188,8 @@ class Report:
         All but the root.
     flags : list of Flag
         What looks wrong.
-    intrusion : dict or None
-        Automatic intrusion, if it was asked for.
+    intrusion : dict
+        Automatic intrusion with words and with phrases.
     """
 
     documents: int
@@ -202,7 +202,7 @@ class Report:
     labels: list[LabelScores]
     topics: list[TopicScores]
     flags: list[Flag]
-    intrusion: dict[str, Any] | None = None
+    intrusion: dict[str, Any]
 
     def as_dictionary(self) -> dict[str, Any]:
         """Plain dictionaries, lists and numbers, for JSON."""

@@ -18,6 +18,7 @@ from strod.evaluate.relations import balance, difference, diversity, parent_chil
 from strod.evaluate.report import Coherence, HierarchyScores, LevelScores, Report, TopicScores
 from strod.evaluate.robustness import divergence
 from strod.evaluate.windows import WINDOW, Chosen, window_meetings
+from strod.intrusion.automatic import OF, automatic
 from strod.progress import Silent
 from strod.tree.ranking import meetings
 from strod.tree.shares import paths
@@ -88,6 +89,7 @@ def evaluate(
         labels=agreed,
         topics=[replace(topic, flags=raised[topic.id]) for topic in topics],
         flags=flags,
+        intrusion={of: automatic(workspace, of=of, progress=progress) for of in OF},
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from strod.errors import UsageError
 from strod.intrusion.meetings import Meetings, count_meetings
 from strod.intrusion.questions import KINDS, TOP, Question, entries, rounds
-from strod.intrusion.texts import units_of_texts
 from strod.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["automatic", "odd_one_out"]
+__all__ = ["OF", "automatic", "odd_one_out"]
 
 DRAWS = 20  # 100 topic questions about a tree of five by five
 WORDS = 2 * TOP  # of a topic; an intruder is none of them
 _DIGITS = 9  # means that differ by less are the same
-_OF = ("phrases", "words")
+OF = ("words", "phrases")
 
 
 def automatic(  # noqa: PLR0913 - what a study is made of
@@ -60,28 +59,29 @@ def automatic(  # noqa: PLR0913 - what a study is made of
     of : str
         ``phrases``, or ``words`` to compare with trees that have none.
     x : int
-        Options that belong, beside the intruder.
+        Options of a question, the intruder among them: the paper's X.
     progress : Progress, optional
         Told how far it is.
 
     Returns
     -------
     dict
-        `of`, `x`, `seed`, `draws`, `unknown` (phrases that could not be found among the units
-        of the corpus, and were left out), and for each kind `accuracy`, `questions`, `topics`,
-        `chance`, and the same again by level in `levels`. `accuracy` and `chance` are None
-        where there is no question.
+        `of`, `x`, `seed`, `draws`, and for each kind `accuracy`, `questions`, `topics`,
+        `chance`, and the same again by level in `levels`, whose keys are text as in JSON.
+        `accuracy` and `chance` are None where there is no question.
     """
     _check(kinds, questions, seed, x, of)
-    lists, shards, unknown = _lists(workspace, of)
+    lists, shards = _lists(workspace, of)
     listed = entries(workspace.tree, lists)
     drawn: dict[str, list[Question]] = {}
     for kind in kinds:
         random = np.random.default_rng([seed, KINDS.index(kind)])
-        drawn[kind] = list(chain.from_iterable(islice(rounds(listed, kind, x, random), questions)))
+        drawn[kind] = list(
+            chain.from_iterable(islice(rounds(listed, kind, x - 1, random), questions))
+        )
     wanted = sorted({item for some in drawn.values() for one in some for item in _items(one)})
     meetings = count_meetings(shards, wanted, workspace.corpus.documents, progress or Silent())
-    about = {"of": of, "x": x, "seed": seed, "draws": questions, "unknown": unknown}
+    about = {"of": of, "x": x, "seed": seed, "draws": questions}
     return about | {kind: _summary(some, meetings) for kind, some in drawn.items()}
 
 
@@ -89,24 +89,21 @@ def _check(kinds: Sequence[str], questions: int, seed: int, x: int, of: str) -> 
     for kind in kinds:
         if kind not in KINDS:
             raise UsageError(f"kind {kind}: choose from {', '.join(KINDS)}")
-    if of not in _OF:
-        raise UsageError(f"of {of}: choose from {', '.join(_OF)}")
-    if questions < 1 or x < 2 or seed < 0:  # noqa: PLR2004
-        raise UsageError("questions must be 1 or more, x 2 or more, seed not negative")
+    if of not in OF:
+        raise UsageError(f"of {of}: choose from {', '.join(OF)}")
+    if questions < 1 or x < 3 or seed < 0:  # noqa: PLR2004
+        raise UsageError("questions must be 1 or more, x 3 or more, seed not negative")
 
 
-def _lists(workspace: Workspace, of: str) -> tuple[dict[str, list[int]], Iterator[csr_array], int]:
-    """Numbers of what stands for each topic, documents by them, and how many are unknown."""
+def _lists(workspace: Workspace, of: str) -> tuple[dict[str, list[int]], Iterator[csr_array]]:
+    """Numbers of what stands for each topic, and documents by them."""
     tree = workspace.tree
     if of == "words":
         words = {topic.id: _words(workspace, topic.id) for topic in tree.values()}
-        return words, (shard.counts for shard in workspace.corpus.shards()), 0
+        return words, (shard.counts for shard in workspace.corpus.shards())
     book = workspace.phrasebook
-    texts = {topic.id: [text for text, _ in topic.phrases] for topic in tree.values()}
-    known = units_of_texts(workspace, {text for some in texts.values() for text in some})
-    units = {name: [known[text] for text in some if text in known] for name, some in texts.items()}
-    missing = {text for some in texts.values() for text in some} - known.keys()
-    return units, (shard.counts for shard in book.shards), len(missing)
+    units = {name: node.units for name, node in tree.nodes.items()}
+    return units, (shard.counts for shard in book.shards)
 
 
 def _words(workspace: Workspace, name: str) -> list[int]:
@@ -124,7 +121,7 @@ def _summary(questions: Sequence[Question], meetings: Meetings) -> dict[str, Any
     credit = [_credit(one, meetings) for one in questions]
     levels = sorted({one.level for one in questions})
     by_level = {
-        level: _mean((one, got) for one, got in zip(questions, credit, strict=True)
+        str(level): _mean((one, got) for one, got in zip(questions, credit, strict=True)
                      if one.level == level)
         for level in levels
     }  # fmt: skip

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["KEY", "VERSION", "Made", "key_path", "make"]
 
 KEY, VERSION = "strod intrusion key", 1
-MOST = 8  # options that belong; nine keys choose
+MOST = 9  # keys that choose
 QUESTIONS = 10
 _WHY = {
     "phrase": "too few topics with siblings and enough phrases",
@@ -78,8 +78,7 @@ def make(  # noqa: PLR0913 - the options of the command
     seed : int
         Decides the questions and their order.
     x : int
-        Options that belong, beside the intruder. The paper counts the intruder too: its X = 4
-        is `x` = 3 here.
+        Options of a question, the intruder among them: the paper's X.
     overwrite : bool
         Whether an old page and key may be replaced.
     """
@@ -114,8 +113,8 @@ def key_path(page: Path) -> Path:
 def _check(questions: int, seed: int, x: int) -> None:
     if questions < 1:
         raise UsageError(f"--questions {questions}: must be 1 or more")
-    if not 2 <= x <= MOST:  # noqa: PLR2004
-        raise UsageError(f"--x {x}: must be from 2 to {MOST}")
+    if not 3 <= x <= MOST:  # noqa: PLR2004
+        raise UsageError(f"--x {x}: must be from 3 to {MOST}")
     if seed < 0:
         raise UsageError(f"--seed {seed}: must not be negative")
 
@@ -159,7 +158,7 @@ def _drawn(workspace: Workspace, number: int, questions: int, seed: int, x: int)
     found: list[Question] = []
     for place, kind in enumerate(KINDS):
         random = np.random.default_rng([seed, number, place])
-        found += islice(chain.from_iterable(rounds(listed, kind, x, random)), questions)
+        found += islice(chain.from_iterable(rounds(listed, kind, x - 1, random)), questions)
     if not found:
         raise UsageError(
             f"{workspace.path}: no question can be drawn from so small a tree; "

@@ -68,6 +68,8 @@ class Node:
         The words that stand for it, the best first.
     phrases : list of (str, float)
         The phrases that stand for it and their scores, the best first.
+    units : list of int
+        The units of these phrases.
     label : str
         Its name.
     pinned : bool
@@ -91,6 +93,7 @@ class Node:
     reason: str = ""
     heads: list[int] = field(default_factory=list)
     phrases: list[tuple[str, float]] = field(default_factory=list)
+    units: list[int] = field(default_factory=list)
     label: str = ""
     pinned: bool = False
     named: bool = False
