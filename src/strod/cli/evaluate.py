@@ -113,8 +113,9 @@ def _intrusion(found: dict[str, Any]) -> Text:
     for kind, name in (("phrase", "in a list"), ("topic", "among children")):
         asked = {of: one[kind] for of, one in found.items() if one[kind]["questions"]}
         ways = [f"{_number(one['accuracy'])} by {of}" for of, one in asked.items()]
-        for one in [*asked.values()][:1]:
-            parts.append(f"{name} {', '.join(ways)} (by chance {_number(one['chance'])})")
+        if asked:
+            chance = next(iter(asked.values()))["chance"]
+            parts.append(f"{name} {', '.join(ways)} (by chance {_number(chance)})")
     if not parts:
         return Text("intruders     too few topics to ask", style="dim")
     return Text("intruders found " + "\n                ".join(parts))
