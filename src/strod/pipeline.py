@@ -251,8 +251,10 @@ def _grown(tree: Grown) -> dict[str, Any]:
     leaves = {node.id: node.reason for node in tree.nodes.values() if node.reason}
     about = {"passes": tree.passes, "splits": splits, "leaves": leaves}
     if tree.learning:
-        about["iterations"] = min(one["iterations"] for one in tree.learning.values())
-        about["learning_seconds"] = sum(one["seconds"] for one in tree.learning.values())
+        learnt = tree.learning.values()
+        about["iterations"] = min(one["iterations"] for one in learnt)
+        about["iterating_seconds"] = sum(one["iterating_seconds"] for one in learnt)
+        about["learning_seconds"] = sum(one["seconds"] for one in learnt)
     return about
 
 

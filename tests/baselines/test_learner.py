@@ -46,7 +46,7 @@ def test_iterations_until_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> N
     clock = Clock(100, 8.0, progress)
     # Half of eight seconds from second 0; the clock is read before every step but the first.
     assert list(clock.steps(0.5)) == [1, 2, 3, 4]
-    assert (clock.done, progress.total) == (4, 100)
+    assert (clock.done, progress.total, clock.spent) == (4, 100, 5.0)
 
 
 def test_one_iteration_at_least() -> None:

@@ -6,6 +6,7 @@ level is learnt from the documents of a topic.
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,9 @@ class Factors:
         state.check(k)
         columns = np.unique(state.counts.indices)
         inside = csr_matrix(state.counts[:, columns])  # scikit-learn's transformer takes no arrays
+        started = time.monotonic()
         weights, words, alpha0, done = self._factors(inside, k, seed, clock.iterations)
-        clock.at_once(done)
+        clock.at_once(done, time.monotonic() - started)
         best = np.where(weights.max(axis=1) > 0, weights.argmax(axis=1), -1)
         tokens = as_whole(best, state.lengths(), k)
         mine = [np.flatnonzero(best == topic) for topic in range(k)]

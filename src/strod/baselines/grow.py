@@ -107,8 +107,11 @@ class _Baseline:
             return []
         split = as_split(division, self._grower.kept.astype(np.float64))
         tree.splits[node.id] = replace(split, parts=node.parts)
-        seconds = time.perf_counter() - started
-        tree.learning[node.id] = {"iterations": self._clock.done, "seconds": seconds}
+        tree.learning[node.id] = {
+            "iterations": self._clock.done,
+            "iterating_seconds": self._clock.spent,
+            "seconds": time.perf_counter() - started,
+        }
         below = self._grower.cut(node, Part(node.id, list(range(split.topics.size))))
         self._write(node.id, division)
         return [(child, division.states[child.parts[0].fine[0]]) for child in below]

@@ -109,17 +109,20 @@ class Clock:
         Told of every iteration.
     done : int
         Iterations of the last topic.
+    spent : float
+        Seconds that they took.
     """
 
     iterations: int
     seconds: float
     progress: Progress
     done: int = 0
+    spent: float = 0.0
 
     def steps(self, share: float) -> Iterator[int]:
         """The iterations of a topic that may take this share of the time; one at least."""
-        self.done = 0
-        until = time.monotonic() + share * self.seconds
+        self.done, started = 0, time.monotonic()
+        until = started + share * self.seconds
         try:
             while self.done < self.iterations:
                 if self.done and self.seconds and time.monotonic() >= until:
@@ -128,11 +131,12 @@ class Clock:
                 self.progress.advance(1)  # first, because the caller may stop here
                 yield self.done
         finally:
+            self.spent = time.monotonic() - started
             self.progress.advance(self.iterations - self.done)
 
-    def at_once(self, done: int) -> None:
-        """A topic took `done` iterations, which nobody saw."""
-        self.done = done
+    def at_once(self, done: int, spent: float = 0.0) -> None:
+        """A topic took `done` iterations and `spent` seconds, which nobody saw."""
+        self.done, self.spent = done, spent
         self.progress.advance(self.iterations)
 
 

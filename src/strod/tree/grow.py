@@ -62,7 +62,7 @@ class Grown:
     passes : int
         Passes over the documents.
     learning : dict of dict
-        Iterations and seconds of each decomposition, if a baseline made them.
+        Of each decomposition that a baseline made: iterations, what they took, seconds in all.
     """
 
     nodes: dict[str, Node]
