@@ -9,7 +9,15 @@ import pytest
 from scipy.sparse import csr_array
 
 from strod.baselines import network as module
-from strod.baselines.network import Network, Parts, count_edges, start, subnetworks, sweep
+from strod.baselines.network import (
+    Network,
+    Parts,
+    check_room,
+    count_edges,
+    start,
+    subnetworks,
+    sweep,
+)
 from strod.errors import UsageError
 
 MEMORY = 1 << 30
@@ -90,6 +98,17 @@ def test_no_edges() -> None:
 def test_a_network_that_would_not_fit() -> None:
     with pytest.raises(UsageError, match=r"^--method cathy: .* edges, which need .*--min-df .*$"):
         count_edges(documents(1), 36 * 10)
+
+
+def test_room_for_the_networks_below() -> None:
+    """Edges of weight 1, 2.5 and 9; two children: at most 1, 2 and 2 networks of level 1."""
+    network = Network(np.array([0, 2, 3, 3]), np.array([1, 2, 2]), np.array([1.0, 2.5, 9.0]))
+    flat, deep = 17 * 3 + 12 * 3, 17 * 3 + 12 * (3 + 5) + 12 * (1 + 2.5 + 4)
+    check_room(network, 2, 1, flat)
+    check_room(network, 2, 3, int(deep))
+    for height, memory in ((1, flat - 1), (3, int(deep) - 1)):
+        with pytest.raises(UsageError, match=r"^--method cathy: .* about 3 edges"):
+            check_room(network, 2, height, memory)
 
 
 @pytest.mark.parametrize("seed", range(4))

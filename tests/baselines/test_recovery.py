@@ -130,7 +130,7 @@ def test_words_of_documents_decide_on_shares() -> None:
     """CATHY: n_dz = Σ c_dx·p(t|x)·p(z|x, t) with p(z|x, t) ∝ ρ_z·θ_zx, by loops, two levels."""
     counts = planted().counts[:80]
     learner = Cathy(
-        Piece.of(np.arange(80), counts), TreeOptions(method="cathy", children=2), 1 << 30
+        Piece.of(np.arange(80), counts), TreeOptions(method="cathy", children=2, height=3), 1 << 30
     )
     above = np.ones(counts.shape[1])
     state = learner.root()

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from strod.baselines.learner import SMALLEST, Division
-from strod.baselines.network import Network, Parts, count_edges, start, subnetworks, sweep
+from strod.baselines.network import (
+    Network,
+    Parts,
+    check_room,
+    count_edges,
+    start,
+    subnetworks,
+    sweep,
+)
 from strod.tree.split import NotSplit
 
 if TYPE_CHECKING:
@@ -32,10 +40,11 @@ ROWS = 1 << 16  # documents at a time
 
 
 class State(NamedTuple):
-    """A topic: its network, and p(t|x) of every word."""
+    """A topic: its network, p(t|x) of every word, and its level."""
 
     network: Network
     chance: Array
+    level: int
 
 
 class Cathy:
@@ -59,8 +68,9 @@ class Cathy:
     def root(self) -> State:
         """The network of the corpus."""
         network = count_edges(self._whole.counts, self._memory)
+        check_room(network, self._children, self._height, self._memory)
         self._weight = max(float(network.weights.sum()), 1.0)
-        return State(network, np.ones(self._whole.counts.shape[1]))
+        return State(network, np.ones(self._whole.counts.shape[1]), 0)
 
     def divide(self, state: State, seed: int, clock: Clock) -> Division:
         """EM on one network."""
@@ -78,8 +88,10 @@ class Cathy:
         chance = _chance(parts) * state.chance[:, None]
         tokens = self._tokens(chance)
         some = np.flatnonzero(tokens.any(axis=1))
-        below = subnetworks(network, parts)
-        states = [State(inside, chance[:, z].copy()) for z, inside in enumerate(below)]
+        states: list[State | None] = [None] * k
+        if state.level + 1 < self._height:
+            below = enumerate(subnetworks(network, parts))
+            states = [State(inside, chance[:, z].copy(), state.level + 1) for z, inside in below]
         return Division(parts.theta.T.copy(), self._whole.rows[some], tokens[some], states)
 
     def _tokens(self, chance: Array) -> Array:

@@ -35,10 +35,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["Network", "Parts", "count_edges", "start", "subnetworks", "sweep"]
+__all__ = ["Network", "Parts", "check_room", "count_edges", "start", "subnetworks", "sweep"]
 
 BLOCK = 1 << 23  # pairs that are counted at a time, at most
-EDGE = 36  # bytes of an edge: in the network, and in the ones below it
+COUNTING = 36  # bytes of an edge while they are counted
+EDGE, DIVIDING = 12, 17  # bytes of an edge in a network; while a network is divided
 LEAST = 1.0  # expected weight of an edge, else a subnetwork does not have it
 
 
@@ -101,7 +102,9 @@ def count_edges(counts: csr_array, memory: int) -> Network:
         indices.append(block.indices[keep].astype(np.int32))
         weights.append(block.data[keep].astype(np.float64))
         edges += len(indices[-1])
-        _check_room(edges, float(cost[:end].sum() / max(cost.sum(), 1)), memory)
+        done = float(cost[:end].sum() / max(cost.sum(), 1))
+        if edges * COUNTING > memory:
+            _refuse(edges / done, edges * COUNTING / done, memory)
     return Network(
         np.cumsum(np.concatenate(sizes)),
         np.concatenate([np.zeros(0, dtype=np.int32), *indices]),
@@ -121,14 +124,25 @@ def _blocks(cost: Numbers) -> Iterator[tuple[int, int]]:
         yield begin, len(cost)
 
 
-def _check_room(edges: int, done: float, memory: int) -> None:
-    if edges * EDGE > memory:
-        need = edges * EDGE / max(done, 1e-9)
-        raise UsageError(
-            f"--method cathy: the network of words has about {edges / max(done, 1e-9):,.0f} edges, "
-            f"which need {need / 1e9:,.1f} GB, and --memory leaves {memory / 1e9:,.1f} GB; give "
-            "more --memory, a larger --min-df or a smaller --max-vocabulary"
-        )
+def check_room(network: Network, k: int, height: int, memory: int) -> None:
+    """Refuse a network whose subnetworks on `height` levels might not fit.
+
+    Expected weights add up to e_ij, so that at most min(kˡ, e_ij) networks of level l have
+    an edge with a weight of one or more.
+    """
+    edges = len(network.weights)
+    inside = sum(np.minimum(float(k) ** level, network.weights).sum() for level in range(height))
+    need = DIVIDING * edges + EDGE * float(inside)
+    if need > memory:
+        _refuse(edges, need, memory)
+
+
+def _refuse(edges: float, need: float, memory: int) -> None:
+    raise UsageError(
+        f"--method cathy: the network of words has about {edges:,.0f} edges, which need "
+        f"{need / 1e9:,.1f} GB, and --memory leaves {memory / 1e9:,.1f} GB; give more --memory, a "
+        "larger --min-df or a smaller --max-vocabulary"
+    )
 
 
 def start(network: Network, k: int, random: np.random.Generator) -> Parts:
