@@ -98,7 +98,7 @@ def check_memory(
     """
     widest = options.children if isinstance(options.children, int) else options.width
     if options.method == "hpam":
-        widest **= 2
+        widest = 2 * widest**2  # all subtopics, by way of a super topic and of any
     sampled = _KINDS[options.method].package == "tomotopy"
     need = ENTRY * entries + SHARE * documents * widest + (TOKEN * tokens if sampled else 0)
     if need > memory:
