@@ -3,10 +3,11 @@
 Run it on JSON lines with the fields ``text`` and ``label`` (a string, or a list from the general
 to the specific)::
 
-    python benchmarks/quality.py 20newsgroups.jsonl --methods nmf,tomotopy-lda --json scores.json
+    python benchmarks/quality.py 20newsgroups.jsonl --methods nmf,splitlda --json scores.json
 
-Every method makes a tree of 5 times 5 topics from the same counts. Scores, in a line for each
-method and each order of words (see ``peers.py``):
+Every method makes a workspace with a tree of 5 times 5 topics, by ``strod build --method`` (see
+docs/baselines.md). Scores, in a line for each method and each order of words: ``own`` is the one
+of strod for strod and by probability for the baselines, ``kl`` is that of strod for these too:
 
 nmi L, pur L
     of the leaves of the documents against the most specific label
@@ -19,12 +20,12 @@ divers
 docs 1, docs L
     share of the documents in the largest topic of level 1 and in the largest leaf
 wght 1, wght L
-    the same by the method's own weights: documents for those that divide documents, else tokens
+    the same by the topics' weights, means of the documents' shares
 
 Documents without a label or without a word in the vocabulary are left out of the label scores.
-Seconds are for the tree alone, but for strod for all its three commands, reading included. With
+Seconds are for the stage of the build that makes the tree. With
 ``--json`` results are kept, and those that are there for the same corpus, method and settings (and
-the same code of strod) are not computed again.
+the same code) are not computed again.
 """
 
 from __future__ import annotations
@@ -35,9 +36,7 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +46,16 @@ import scipy.sparse
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import strod
-from benchmarks.peers import PEERS, SAMPLERS, TOP_WORDS, Counts, Settings, Topic, Tree
+from strod.assign import assign_corpus
 from strod.evaluate.agreement import label_scores, largest
 from strod.evaluate.coherence import npmi_of_counts
 from strod.evaluate.relations import diversity
+from strod.tree.options import BASELINES
 
-METHODS = ["strod", *PEERS]
+METHODS = ["strod", *BASELINES]
+ITERATED = {"splitlda", "hpam", "ncrp"}  # by the number of iterations that was asked for
+TIMED = {*ITERATED, "cathy"}
+TOP_WORDS = 10
 COLUMNS = {
     "nmi L": "leaf_nmi",
     "pur L": "leaf_purity",
@@ -70,10 +73,49 @@ OF_WORDS = {"npmi_1", "npmi_2", "diversity"}
 
 
 @dataclass
+class Settings:
+    """What all methods are given; the samplers alone have iterations and a time limit."""
+
+    children: int = 5
+    height: int = 2
+    seed: int = 0
+    iterations: int = 1000
+    seconds: float = 0.0  # 0: no limit
+
+
+@dataclass
+class Topic:
+    """A node of a tree: its share of everything, and its best words (columns) by ranking."""
+
+    path: str
+    weight: float
+    words: dict[str, list[int]]
+
+    @property
+    def level(self) -> int:
+        """The root has level 0."""
+        return self.path.count("/")
+
+
+@dataclass
+class Tree:
+    """Topics without the root, and for each document its topic of level 1 and its leaf."""
+
+    topics: list[Topic]
+    top: list[str]
+    leaf: list[str]
+
+    def leaves(self) -> list[Topic]:
+        """Topics without children."""
+        parents = {topic.path.rpartition("/")[0] for topic in self.topics}
+        return [topic for topic in self.topics if topic.path not in parents]
+
+
+@dataclass
 class Data:
     """A corpus in memory."""
 
-    counts: Counts
+    counts: scipy.sparse.csr_matrix
     ids: list[str]
     labels: list[list[str]]  # from general to specific; empty if there is none
     surfaces: list[str]
@@ -117,38 +159,43 @@ def _path(label: Any) -> list[str]:
     return [str(name) for name in names if name is not None]
 
 
-def _strod(*arguments: object) -> str:
-    command = [sys.executable, "-m", "strod.cli.main", *map(str, arguments)]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if run.returncode:
-        raise SystemExit(f"failed with exit code {run.returncode}: {' '.join(command)}")
-    return run.stdout
-
-
-def strod_tree(path: Path, data: Data, settings: Settings, folder: Path) -> Tree:
-    """strod's own tree, by its command line."""
+def build(path: Path, method: str, settings: Settings, folder: Path) -> strod.Workspace:
+    """A workspace, by the command line and on one core."""
     out = folder / "tree.strod"
-    shape = ["--children", settings.children, "--height", settings.height]
-    _strod("build", path, "--meta", "label", *shape, "-o", out, "--overwrite")
-    return read_tree(
-        _strod("show", out, "--json", "--words", TOP_WORDS), _strod("assign", out), data
-    )
+    shape = ["--children", settings.children, "--height", settings.height, "--memory", "16GB"]
+    how: list[object] = ["--method", method, "--seed", settings.seed, "--workers", 1, "--quiet"]
+    if method in ITERATED:
+        how += ["--iterations", settings.iterations]
+    if method in TIMED and settings.seconds:
+        how += ["--method-seconds", settings.seconds]
+    arguments = ["build", path, "--meta", "label", *shape, *how, "-o", out, "--overwrite"]
+    command = [sys.executable, "-m", "strod", *map(str, arguments)]
+    code = subprocess.run(command, check=False).returncode
+    if code:
+        raise SystemExit(f"failed with exit code {code}: {' '.join(command)}")
+    return strod.open(out)
 
 
-def read_tree(shown: str, assigned: str, data: Data) -> Tree:
-    """A tree from what ``strod show --json`` and ``strod assign`` print."""
-    columns = {surface: i for i, surface in enumerate(data.surfaces)}
-    topics = []
-    for topic in json.loads(shown)["topics"]:
-        if topic["level"] == 0:
-            continue
-        if unknown := [word for word, _ in topic["words"] if word not in columns]:
-            raise SystemExit(f"{topic['path']}: not in the vocabulary: {', '.join(unknown)}")
-        words = [columns[word] for word, _ in topic["words"][:TOP_WORDS]]
-        topics.append(Topic(topic["path"], float(topic["weight"]), {"own": words}))
-    records = {record["id"]: record for record in map(json.loads, assigned.splitlines())}
+def read_tree(workspace: strod.Workspace, method: str, data: Data) -> Tree:
+    """A tree as the scores take it."""
+    topics = [
+        Topic(topic.path, topic.weight, orders(topic, method, data))
+        for topic in workspace.tree.values()
+        if topic.level
+    ]
+    records = {record["id"]: record for record in assign_corpus(workspace)}
     found = [records.get(name, {}) for name in data.ids]
     return Tree(topics, [_top(r) for r in found], [r.get("leaf") or "" for r in found])
+
+
+def orders(topic: strod.Topic, method: str, data: Data) -> dict[str, list[int]]:
+    """The best words of a topic, in strod's order and by probability."""
+    columns = {surface: column for column, surface in enumerate(data.surfaces)}
+    ranked = [columns[word] for word, _ in topic.top(TOP_WORDS)]
+    if method == "strod":
+        return {"own": ranked}
+    likely = np.argsort(-topic.distribution, kind="stable")[:TOP_WORDS]
+    return {"own": [int(column) for column in likely], "kl": ranked}
 
 
 def _top(record: dict[str, Any]) -> str:
@@ -188,13 +235,12 @@ def measure(
     method: str, path: Path, data: Data, settings: Settings, folder: Path
 ) -> dict[str, Any]:
     """Make one tree, on one core, and score it."""
-    started = time.perf_counter()
-    if method == "strod":
-        tree = strod_tree(path, data, settings, folder)
-    else:
-        with import_module("threadpoolctl").threadpool_limits(1):
-            tree = PEERS[method](data.counts, settings)
-    seconds = time.perf_counter() - started
+    workspace = build(path, method, settings, folder)
+    stage = workspace.report["stages"]["tree"]
+    notes = {"seconds": stage["seconds"]}
+    if "iterations" in stage:
+        notes["iterations"] = stage["iterations"]
+    tree = read_tree(workspace, method, data)
     topics = [
         {
             "path": topic.path,
@@ -204,11 +250,11 @@ def measure(
         for topic in tree.topics
     ]
     size = {"documents": len(data.ids), "vocabulary": len(data.surfaces)}
-    return {**size, "seconds": seconds, **tree.notes, "scores": score(tree, data), "topics": topics}
+    return {**size, **notes, "scores": score(tree, data), "topics": topics}
 
 
 def _code() -> str:
-    """A fingerprint of strod's source, so that no result of an older one is taken for its own."""
+    """A fingerprint of the source, so that no result of an older one is taken for its own."""
     digest = hashlib.sha256()
     root = Path(strod.__file__).parent
     for path in sorted(root.rglob("*.py")):
@@ -220,10 +266,11 @@ def key(path: Path, method: str, sample: int, settings: Settings) -> dict[str, A
     """What a result depends on."""
     shape = {"children": settings.children, "height": settings.height}
     wanted: dict[str, Any] = {"sample": sample, "seed": settings.seed, **shape}
-    if method in SAMPLERS:
-        wanted |= {"iterations": settings.iterations, "seconds": settings.seconds}
-    if method == "strod":
-        wanted["code"] = _code()
+    if method in ITERATED:
+        wanted["iterations"] = settings.iterations
+    if method in TIMED:
+        wanted["seconds"] = settings.seconds
+    wanted["code"] = _code()
     return {"corpus": path.name.removesuffix(".jsonl"), "method": method, "settings": wanted}
 
 
@@ -312,7 +359,9 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS), help="default: %(default)s")
     parser.add_argument("--sample", type=int, default=0, help="documents; 0: all")
     parser.add_argument("--iterations", type=int, default=1000, help="of the samplers")
-    parser.add_argument("--seconds", type=float, default=0, help="limit of a sampler; 0: none")
+    parser.add_argument(
+        "--seconds", type=float, default=0, help="limit of a sampler or CATHY; 0: none"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="keep results here, and take what is there")
     parser.add_argument("--trees", choices=["own", "kl"], help="print the words too")
