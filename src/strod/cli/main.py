@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from strod import __version__
-from strod.cli import assign, build, check, demo, export, revise, show
+from strod.cli import assign, build, check, demo, experiment, export, revise, show
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
@@ -39,6 +39,7 @@ for _verb in (
     app.command(_verb.__name__)(_verb)
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
+app.command("experiment")(experiment.experiment)
 
 
 def _version(value: bool) -> None:
