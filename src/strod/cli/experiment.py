@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from pathlib import Path
 
 import typer
@@ -10,6 +12,7 @@ from strod.cli.console import TerminalProgress, output
 
 __all__ = ["experiment"]
 
+INTERRUPTED = 128 + signal.SIGINT
 _NAMES = (
     "scalability, height, width, variants, robustness, iterations, recovery or interpretability"
 )
@@ -69,8 +72,15 @@ def experiment(
         vocabularies=_numbers(max_vocabulary), children=children, workers=workers, memory=memory,
         limit=limit, text_field=tuple(text_field), labels=labels,
     )  # fmt: skip
-    with TerminalProgress(quiet=quiet) as progress:
-        result = run_experiment(name, settings, progress)
+    try:
+        with TerminalProgress(quiet=quiet) as progress:
+            result = run_experiment(name, settings, progress)
+    except KeyboardInterrupt:
+        print(
+            f"strod: stopped; {out / name}.jsonl has what was measured, the same command goes on",
+            file=sys.stderr,
+        )
+        raise SystemExit(INTERRUPTED) from None
     console = output()
     console.print(table_text(result))
     for note in result.notes:

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from strod.errors import InputError, StrodError, UsageError
 from strod.experiments.machine import machine_name
 from strod.experiments.methods import available, iterations
 
@@ -64,12 +65,15 @@ class Context:
         Folder for what is not kept.
     notes : list of str
         What readers of the result have to know.
+    stopped : set of (str, str)
+        Corpora and methods that took too long: what takes longer is not tried.
     """
 
     settings: Settings
     corpora: list[Texts]
     work: Path
     notes: list[str] = field(default_factory=list)
+    stopped: set[tuple[str, str]] = field(default_factory=set)
 
     def methods(self, usual: Sequence[str], excluded: dict[str, str]) -> list[str]:
         """Methods to compare: those asked for or the usual ones, if they can be run here."""
@@ -98,16 +102,25 @@ def measure_all(
     common = {"experiment": name, "machine": machine_name(), "quick": context.settings.quick}
     keys = [common | {"row": _named(cell.row)} | cell.key for cell in cells]
     left = [number for number, key in enumerate(keys) if journal.find(key) is None]
+    failed: dict[int, dict[str, Any]] = {}
     started = time.monotonic()
     for done, number in enumerate(left):
         spent = time.monotonic() - started
         about = _about(spent / done * (len(left) - done)) if done else ""
         progress.stage(f"[{number + 1}/{len(cells)}] {cells[number].label}{about}", 0, "")
-        journal.add(keys[number], cells[number].work())
+        try:
+            journal.add(keys[number], cells[number].work())
+        except (UsageError, InputError):
+            raise
+        except StrodError as error:  # not in the journal: the next run tries it again
+            failed[number] = {"status": "failed", "note": f"failed: {error}"}
     if len(left) < len(cells):
         there = f"{len(cells) - len(left)} of {len(cells)} cells were measured before"
         progress.stage(f"{there} ({journal.path}); --fresh measures them again", 0, "")
-    return [cell.row | (journal.find(key) or {}) for cell, key in zip(cells, keys, strict=True)]
+    return [
+        cell.row | (failed.get(number) or journal.find(keys[number]) or {})
+        for number, cell in enumerate(cells)
+    ]
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:

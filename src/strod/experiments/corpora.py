@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from strod.errors import InputError
-from strod.text.docstrings import docstrings
+from strod.text.docstrings import records, source_files
 from strod.text.records import Document, Fields
 from strod.text.sources import resolve
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Texts", "read_corpora"]
 
 DEMO = "docstrings"
-QUICK_PACKAGES = ("numpy",)
+QUICK_PACKAGE, QUICK_FILES = "numpy", 3  # every third file of it
 
 
 @dataclass
@@ -75,8 +75,7 @@ class Texts:
 def read_corpora(settings: Settings, folder: Path) -> list[Texts]:
     """Read every corpus of an experiment into `folder`."""
     if not settings.corpora:
-        packages = {"packages": QUICK_PACKAGES} if settings.quick else {}
-        corpora = [(DEMO, _docstrings(**packages))]
+        corpora = [(DEMO, _docstrings(quick=settings.quick))]
     else:
         names = _names(settings.corpora)
         corpora = [
@@ -85,8 +84,8 @@ def read_corpora(settings: Settings, folder: Path) -> list[Texts]:
         ]
     limit = settings.plan.documents
     found = []
-    for name, records in corpora:
-        texts = _written(name, records, folder / f"{name}.jsonl")
+    for name, documents in corpora:
+        texts = _written(name, documents, folder / f"{name}.jsonl")
         found.append(_written(name, _lines(texts.part(limit)), folder / f"{name}-few.jsonl")
                      if 0 < limit < texts.documents else texts)  # fmt: skip
     return found
@@ -99,9 +98,10 @@ def _names(paths: tuple[Path, ...]) -> list[str]:
     return [f"{name}-{i}" if name in twice else name for i, name in enumerate(names, start=1)]
 
 
-def _docstrings(**how: Any) -> Iterator[dict[str, Any]]:
+def _docstrings(*, quick: bool) -> Iterator[dict[str, Any]]:
     """Text that is on every machine; labels are package and subpackage."""
-    for record in docstrings(**how):
+    files = source_files([QUICK_PACKAGE])[::QUICK_FILES] if quick else source_files()
+    for record in records(files):
         parts = record["module"].split(".")
         label = [record["package"], ".".join(parts[: 1 + (record["package"] != "stdlib")])]
         yield {"id": record["id"], "text": record["text"], "label": label}
@@ -124,12 +124,12 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(orjson.loads, lines)
 
 
-def _written(name: str, records: Iterator[dict[str, Any]], path: Path) -> Texts:
+def _written(name: str, documents: Iterator[dict[str, Any]], path: Path) -> Texts:
     digest = hashlib.sha256()
     ranks: list[bytes] = []
     labelled = False
     with path.open("wb") as out:
-        for record in records:
+        for record in documents:
             labelled = labelled or bool(record["label"])
             line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE, default=str)
             digest.update(line)

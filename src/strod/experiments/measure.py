@@ -130,8 +130,13 @@ def _here(one: Build, settings: Settings) -> dict[str, Any] | None:
     try:
         build(one.source, out=one.out, overwrite=True, **one.options(settings))
     except UsageError as error:
-        return {"status": "refused", "note": str(error)}
+        return _refused(str(error))
     return None
+
+
+def _refused(message: str) -> dict[str, Any]:
+    """What is wrong, without the advice on what to do."""
+    return {"status": "refused", "note": f"refused: {message.partition(';')[0]}"}
 
 
 def _apart(one: Build, settings: Settings) -> dict[str, Any] | None:
@@ -151,7 +156,7 @@ def _apart(one: Build, settings: Settings) -> dict[str, Any] | None:
     said = [line for line in done.stderr.splitlines() if line.startswith("strod: ")]
     message = said[-1].removeprefix("strod: ") if said else f"exit code {done.returncode}"
     if done.returncode == REFUSED:
-        return {"status": "refused", "note": message}
+        return _refused(message)
     raise StrodError(f"strod {' '.join(one.arguments(settings))} failed: {message}")
 
 

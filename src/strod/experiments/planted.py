@@ -121,7 +121,7 @@ def _result(context: Context, rows: list[dict[str, Any]], documents: int, length
         for x, fixed, at in (("documents", "length", length), ("length", "documents", documents)):
             lines: dict[str, list[tuple[Any, float]]] = {}
             for row in rows:
-                if row[fixed] == at:
+                if row[fixed] == at and "error_1" in row:
                     point = (row[x], row[f"error_{level}"])
                     lines.setdefault(row["variant"], []).append(point)
             title = f"level {level}, {fixed} {at:,}"

@@ -18,6 +18,8 @@ MARKERS = "osD^vPX*<>"
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 3)), (0, (7, 3, 2, 3)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "---", "***", "|||")
 ACROSS = 2  # panels beside each other
+LEGEND = 3  # names below a panel, beside each other
+TICKS = 9  # most values of x that are written out
 
 
 def need_matplotlib() -> None:
@@ -48,7 +50,7 @@ def draw(panels: list[Panel], stem: Path) -> None:
             axis.set_axisbelow(True)
         for axis in axes[len(panels) :]:
             axis.set_axis_off()
-        _legend(figure, axes[: len(panels)])
+        _legend(figure, axes[: len(panels)], across)
         figure.savefig(stem.with_suffix(".png"), dpi=150, metadata={"Software": None})
         figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
 
@@ -63,6 +65,10 @@ def _lines(axis: Any, panel: Panel, names: list[str]) -> None:
         )  # fmt: skip
     if "x" in panel.logarithmic:
         axis.set_xscale("log")
+    at = sorted({x for points in panel.lines.values() for x, _ in points})
+    if len(at) <= TICKS:
+        axis.set_xticks(at, [f"{x:,}" for x in at])
+        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     # A line without points, or with zeros, has no place on a logarithmic axis.
     values = [y for points in panel.lines.values() for _, y in points]
     if "y" in panel.logarithmic and values:
@@ -86,7 +92,7 @@ def _bars(axis: Any, panel: Panel, names: list[str]) -> None:
     axis.set_xticks(range(len(groups)), groups)
 
 
-def _legend(figure: Any, axes: Any) -> None:
+def _legend(figure: Any, axes: Any, across: int) -> None:
     """One legend for all panels, below them."""
     found: dict[str, Any] = {}
     for axis in axes:
@@ -95,5 +101,5 @@ def _legend(figure: Any, axes: Any) -> None:
     if found:
         figure.legend(
             list(found.values()), list(found), loc="outside lower center",
-            ncols=min(len(found), 6), frameon=False, handlelength=3.5,
+            ncols=LEGEND * across, frameon=False, handlelength=3.5,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from strod.errors import UsageError
+from strod.errors import StrodError, UsageError
 from strod.experiments import planted, reading, stability, timing
 from strod.experiments.cells import Context, measure_all
 from strod.experiments.corpora import read_corpora
@@ -90,8 +90,14 @@ def _run(name: str, settings: Settings, progress: Progress) -> Result:
             f"{journal.older} cells were measured with another version of the code; --fresh "
             "measures them again"
         )
+    progress.stage("writing", 0, "")
     _write(result, settings.out)
     shutil.rmtree(work, ignore_errors=True)
+    if failed := [row["note"] for row in result.rows if row.get("status") == "failed"]:
+        raise StrodError(
+            f"{len(failed)} of {len(cells)} cells failed, the same command tries them again; the "
+            f"others are in {settings.out / name}.md. The first {failed[0]}"
+        )
     return result
 
 

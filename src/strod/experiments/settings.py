@@ -62,8 +62,8 @@ class Plan(NamedTuple):
 
 FULL = Plan()
 QUICK = Plan(
-    documents=400, halvings=2, heights=(1, 2), widths=(2, 3), vocabularies=(40, 600), sample=300,
-    runs=2, iterations=6, measured=3, sweep=(1, 5), planted=(400, 800), lengths=(20, 40), seeds=1,
+    documents=300, halvings=2, heights=(1, 2), widths=(2, 3), vocabularies=(40, 600), sample=200,
+    runs=2, iterations=6, measured=3, sweep=(1, 5), planted=(300, 600), lengths=(20, 40), seeds=1,
     words=400,
 )  # fmt: skip
 

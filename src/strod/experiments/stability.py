@@ -71,11 +71,15 @@ def _run(context: Context, texts: Texts, method: str, seed: int) -> Cell:
     }  # fmt: skip
 
     def work() -> Row:
+        if (texts.name, method) in context.stopped:
+            return {"status": "stopped", "note": "an earlier run was stopped"}
         steps = usual_iterations(method, settings.plan.iterations)
-        out = _place(context, row | key)
-        return built(
-            Build(texts.part(documents), out, method, settings.children, 2, seed, steps), settings
-        )
+        source, out = texts.part(documents), _place(context, row | key)
+        one = Build(source, out, method, settings.children, seed=seed, iterations=steps)
+        found = built(one, settings)
+        if found["status"] == "stopped":
+            context.stopped.add((texts.name, method))
+        return found
 
     return Cell(row, key, work)
 
@@ -220,7 +224,7 @@ def _iterations(context: Context, rows: list[Row], fixed: int) -> Result:
             for x, other, what in (("outer", "inner", "N"), ("inner", "outer", "n")):
                 lines: dict[str, list[tuple[Any, float]]] = {}
                 for row in mine:
-                    if row[other] == fixed:
+                    if row[other] == fixed and value in row:
                         lines.setdefault(row["variant"], []).append((row[x], row[value]))
                 scale = "y" if value == "variance" else ""
                 title = f"{corpus}, {other} iterations {fixed}"

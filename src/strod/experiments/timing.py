@@ -121,9 +121,14 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
     documents = documents or texts.documents
 
     def work() -> Row:
+        if (texts.name, method) in context.stopped:
+            return {"status": "stopped", "note": "stopped on less"}
         source = texts.part(documents)
         one = Build(source, context.work / "timed.strod", method, **shape)  # type: ignore[arg-type]
-        return timed(one, settings)
+        found = timed(one, settings)
+        if found["status"] == "stopped":
+            context.stopped.add((texts.name, method))
+        return found
 
     row = {
         "corpus": texts.name, "method": method, "documents": documents,
