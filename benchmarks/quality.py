@@ -47,8 +47,10 @@ import scipy.sparse
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import strod
-from benchmarks import scores
 from benchmarks.peers import PEERS, SAMPLERS, TOP_WORDS, Counts, Settings, Topic, Tree
+from strod.evaluate.agreement import label_scores, largest
+from strod.evaluate.coherence import npmi_of_counts
+from strod.evaluate.relations import diversity
 
 METHODS = ["strod", *PEERS]
 COLUMNS = {
@@ -162,8 +164,8 @@ def score(tree: Tree, data: Data) -> dict[str, Any]:
     """All scores of a tree; those of the words by their order."""
     found: dict[str, Any] = {}
     for name, clusters, which in (("leaf", tree.leaf, -1), ("top", tree.top, 0)):
-        values = scores.label_scores(clusters, data.label(which))
-        values["largest"] = scores.largest(clusters)
+        values = dict[str, Any](label_scores(clusters, data.label(which)))
+        values["largest"] = largest(clusters)
         found |= {f"{name}_{key}": value for key, value in values.items()}
     first = [topic for topic in tree.topics if topic.level == 1]
     found["top_weight"] = max(topic.weight for topic in first)
@@ -177,8 +179,8 @@ def _word_scores(tree: Tree, order: str, data: Data) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for level in sorted({topic.level for topic in tree.topics}):
         lists = [topic.words[order] for topic in tree.topics if topic.level == level]
-        values[f"npmi_{level}"] = scores.npmi(lists, data.counts)
-    values["diversity"] = scores.diversity([topic.words[order] for topic in tree.leaves()])
+        values[f"npmi_{level}"] = npmi_of_counts(lists, data.counts)
+    values["diversity"] = diversity([topic.words[order] for topic in tree.leaves()])
     return values
 
 

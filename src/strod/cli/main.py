@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from strod import __version__
-from strod.cli import assign, build, check, demo, experiment, export, revise, show
+from strod.cli import assign, build, check, demo, evaluate, experiment, export, revise, show
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
@@ -37,6 +37,7 @@ for _verb in (
     revise.rename, revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
 ):  # fmt: skip
     app.command(_verb.__name__)(_verb)
+app.command("evaluate")(evaluate.evaluate)
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
 app.command("experiment")(experiment.experiment)

@@ -1,0 +1,143 @@
+"""``strod evaluate``: how good a tree is, and which topics look wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from strod.cli.console import TerminalProgress, number, output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from strod.evaluate.report import Flag, LabelScores, LevelScores, Report
+
+__all__ = ["evaluate"]
+
+LEGEND = """\
+NPMI, C_V   how well the words (phrases) of a topic go together; at most 1
+distinct    share of different words in the lists; SD: words of one sibling only
+PCC, PCD    how well a child goes with its parent, and how far it differs
+even        how evenly children share their parent's weight; largest: the biggest"""
+
+
+def evaluate(
+    workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
+    labels: str = typer.Option(
+        None, metavar="FIELD", help="Metadata field (--meta of build) to compare the topics with."
+    ),
+    top: int = typer.Option(10, min=2, max=100, help="Words and phrases of a topic to look at."),
+    as_json: bool = typer.Option(False, "--json", help="For programs, with more numbers."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+) -> None:
+    """Measure how good the tree is, and flag topics that look wrong.
+
+    \b
+    Examples:
+      strod evaluate papers.strod
+      strod evaluate papers.strod --labels subject
+      strod evaluate papers.strod --json | jq '.flags[].suggestion'
+    """  # noqa: D301
+    from strod.evaluate import evaluate as measure  # noqa: PLC0415
+    from strod.workspace import Workspace  # noqa: PLC0415
+
+    opened = Workspace(workspace)
+    with TerminalProgress(quiet=quiet) as progress:
+        report = measure(opened, labels, top, progress)
+    if as_json:
+        print(json.dumps(report.as_dictionary(), ensure_ascii=False, indent=1))
+    else:
+        print_report(report, str(workspace), output())
+
+
+def print_report(report: Report, workspace: str, console: Console) -> None:
+    """The report for people."""
+    console.print(
+        f"{number(report.documents)} documents, {number(len(report.topics))} topics, "
+        f"the best {report.top} words and phrases of each"
+    )
+    if not report.topics:
+        console.print("the corpus is one topic: there is nothing to compare")
+        return
+    console.print()
+    deepest = report.levels[-1]
+    leaves = [] if report.leaves.topics == deepest.topics else [report.leaves]
+    console.print(_levels([*report.levels, *leaves]))
+    console.print(Text(LEGEND, style="dim"))
+    if report.label_field is not None:
+        console.print()
+        # On the deepest level every document is at its leaf: one of the two will do.
+        shown = [one for one in report.labels if one.level != deepest.level]
+        console.print(_labels(report.label_field, shown))
+    console.print()
+    _print_flags(report.flags, workspace, console)
+
+
+def _table(*names: str) -> Table:
+    """Numbers under names; the first column is text."""
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold", pad_edge=False)
+    for place, name in enumerate(names):
+        table.add_column(name, justify="right" if place else "left", no_wrap=True)
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _levels(levels: list[LevelScores]) -> Table:
+    table = _table(
+        "\nlevel", "\ntopics", "words\nNPMI", "\nC_V", "phrases\nNPMI", "\nC_V", "distinct\nwords",
+        "\nSD", "\nPCC", "\nPCD", "weights\neven", "\nlargest",
+    )  # fmt: skip
+    for level in levels:
+        values = (
+            level.words.npmi, level.words.c_v, level.phrases.npmi, level.phrases.c_v,
+            level.diversity, level.sd, level.pcc, level.pcd, level.balance, level.largest,
+        )  # fmt: skip
+        table.add_row(_name(level.level), number(level.topics), *map(_number, values))
+    return table
+
+
+def _name(level: int | None) -> str:
+    return "leaves" if level is None else str(level)
+
+
+def _labels(field: str, scores: list[LabelScores]) -> Table:
+    table = _table(
+        "level", "topics", f"depth of {field}", "labels", "documents", "NMI", "purity",
+        "homogeneity",
+    )  # fmt: skip
+    for one in scores:
+        table.add_row(
+            _name(one.level), number(one.topics), str(one.depth), number(one.classes),
+            number(one.documents), *map(_number, (one.nmi, one.purity, one.homogeneity)),
+        )  # fmt: skip
+    return table
+
+
+def _print_flags(flags: list[Flag], workspace: str, console: Console) -> None:
+    if not flags:
+        console.print("No topic looks wrong.")
+        return
+    topics = len({flag.id for flag in flags})
+    console.print(Text(f"{topics} topic{'s look' if topics > 1 else ' looks'} wrong", "bold"))
+    for place, flag in enumerate(flags):
+        if not place or flags[place - 1].id != flag.id:
+            console.print(Text.assemble((flag.topic, "bold"), "  ", flag.label))
+        verb, _, rest = flag.suggestion.partition(" ")
+        _print_indented(Text.assemble((flag.kind, "yellow"), ": ", flag.reason), console)
+        command = f"strod {verb} {workspace} {rest}"
+        _print_indented(Text.assemble(("→ ", "dim"), (command, "cyan")), console)
+
+
+def _print_indented(text: Text, console: Console) -> None:
+    """Wrapped on a terminal, one line elsewhere."""
+    wrapped = console.is_terminal
+    console.print(Padding(text, (0, 0, 0, 2)) if wrapped else Text("  ").append_text(text))

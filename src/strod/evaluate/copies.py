@@ -1,0 +1,166 @@
+"""Text that stands in several documents: copies, signatures, forms.
+
+A shingle is a run of `SHINGLE` words (Broder, 1997); a document that is shorter is one shingle. A
+shingle is copied if `HOLDERS` or more documents have it. To bound memory only shingles whose
+digest ends in zeros are looked at ("0 mod p", Manber, 1994): the same ones in every document, so
+that copies are still found, and shares of copied text are estimated without bias.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from strod.evaluate.windows import fixed
+from strod.kernels import helper, kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.phrases.stream import TokenShard
+    from strod.progress import Progress
+
+    Numbers = NDArray[np.int64]
+
+__all__ = ["Copies", "find_copies"]
+
+SHINGLE = 8  # words
+HOLDERS = 3  # documents
+MOST = 1 << 22  # shingles that are looked at, about
+
+
+class Copies(NamedTuple):
+    """How much text is copied.
+
+    Attributes
+    ----------
+    seen, copied : ndarray of int64
+        Of every document: shingles that were looked at, and those that are copied.
+    word_seen, word_copied : ndarray of int64
+        Of every word that was asked for: how many of these shingles it is part of.
+    """
+
+    seen: Numbers
+    copied: Numbers
+    word_seen: Numbers
+    word_copied: Numbers
+
+
+@helper
+def _digest(words: Any, begin: int, end: int) -> Any:
+    value = np.uint64(end - begin)
+    for i in range(begin, end):
+        value = (value ^ np.uint64(words[i] + 1)) * np.uint64(0x9E3779B97F4A7C15)
+        value ^= value >> np.uint64(29)
+    value *= np.uint64(0xBF58476D1CE4E5B9)
+    return value ^ (value >> np.uint64(32))
+
+
+@kernel
+def _shingles(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
+    tokens: Any, offsets: Any, size: int, mask: Any, longest: int, number: Any, copied: Any,
+    digests: Any, owners: Any, word_seen: Any, word_copied: Any,
+) -> int:  # fmt: skip
+    """Visit the shingles that are looked at, in order; returns their number.
+
+    Writes digests and documents if there is room for them, else reads which are copied.
+    """
+    n = 0
+    words = np.empty(longest, dtype=np.int64)
+    for d in range(offsets.size - 1):
+        length = 0
+        for i in range(offsets[d], offsets[d + 1]):
+            if tokens[i] >= 0:
+                words[length] = tokens[i]
+                length += 1
+        width = min(size, length)
+        for begin in range(length - width + 1 if length else 0):
+            digest = _digest(words, begin, begin + width)
+            if digest & mask:
+                continue
+            if digests.size:
+                digests[n], owners[n] = digest, d
+            else:
+                for i in range(begin, begin + width):
+                    word = number[words[i]]
+                    if word >= 0:
+                        word_seen[word] += 1
+                        word_copied[word] += copied[n]
+            n += 1
+    return n
+
+
+def _visit(  # noqa: PLR0913, PLR0917
+    shard: TokenShard, mask: np.uint64, number: NDArray[np.int32], copied: NDArray[np.bool_],
+    room: int, sums: tuple[Numbers, Numbers],
+) -> tuple[NDArray[np.uint64], Numbers]:  # fmt: skip
+    offsets = np.asarray(shard.token_offsets)
+    longest = int(np.diff(offsets).max(initial=0))
+    digests, owners = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
+    n = _shingles(
+        fixed(shard.tokens), offsets, SHINGLE, mask, longest, number, copied, digests, owners, *sums
+    )
+    return digests[:n], owners[:n]
+
+
+def find_copies(
+    shards: Sequence[Any], tokens: int, number: NDArray[np.int32], words: int, progress: Progress
+) -> Copies:
+    """How much of every document, and of the occurrences of some words, is copied.
+
+    Parameters
+    ----------
+    shards : sequence of Shard
+        The documents.
+    tokens : int
+        Words in all of them, about.
+    number : ndarray of int32
+        For every row of the lexicon the number of a word that is asked for, else -1.
+    words : int
+        How many are asked for.
+    progress : Progress
+        Is told of every shard, twice.
+    """
+    every = 1 << max(0, int(np.ceil(np.log2(max(tokens, 1) / MOST))))
+    mask = np.uint64(every - 1)
+    sums = np.zeros(words, dtype=np.int64), np.zeros(words, dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.bool_)
+    found = []
+    for shard in shards:
+        room = max(len(shard.tokens), 1)
+        found.append(_visit(shard, mask, number, nothing, room, sums))
+        progress.advance(1)
+    documents = sum(shard.size for shard in shards)
+    owner = _joined([own + shard.first for (_, own), shard in zip(found, shards, strict=True)])
+    copied = _is_copied(_joined([digests for digests, _ in found]), owner)
+    ends = np.cumsum([0, *(len(own) for _, own in found)])
+    for shard, begin, end in zip(shards, ends[:-1], ends[1:], strict=True):
+        _visit(shard, mask, number, copied[begin:end], 0, sums)
+        progress.advance(1)
+    return Copies(
+        np.bincount(owner, minlength=documents),
+        np.bincount(owner[copied], minlength=documents),
+        *sums,
+    )
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _is_copied(digests: NDArray[np.uint64], owner: Numbers) -> NDArray[np.bool_]:
+    """Which shingles stand in `HOLDERS` documents or more; owners come in order."""
+    order = np.argsort(digests, kind="stable")
+    kind, own = digests[order], owner[order]
+    fresh = np.ones(len(kind), dtype=np.bool_)
+    fresh[1:] = kind[1:] != kind[:-1]
+    group = np.cumsum(fresh) - 1
+    other = fresh.copy()
+    other[1:] |= own[1:] != own[:-1]
+    holders = np.bincount(group[other], minlength=int(group[-1]) + 1 if len(group) else 0)
+    result = np.zeros(len(kind), dtype=np.bool_)
+    result[order] = holders[group] >= HOLDERS
+    return result

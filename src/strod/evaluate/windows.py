@@ -1,0 +1,181 @@
+"""How often words meet within a window that slides over the text.
+
+A document of n words has the windows of `size` words that begin at its words 0 to n - size, or one
+if it is shorter. An occurrence at p is in the windows that begin at p - size + 1 to p, so a word is
+in a union of intervals of windows, and two words meet where theirs overlap: no window is visited.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from strod.kernels import helper, kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.phrases.stream import TokenShard
+    from strod.progress import Progress
+
+    Numbers = NDArray[np.int64]
+
+__all__ = ["WINDOW", "Chosen", "fixed", "window_meetings"]
+
+WINDOW = 110  # words; Röder et al.
+
+
+class Chosen(NamedTuple):
+    """Words of some lists, and where each stands in them.
+
+    Attributes
+    ----------
+    number : ndarray of int32
+        For every row of the lexicon the number of the word, -1 if no list has it.
+    first : ndarray of int64
+        Word w stands at the places ``first[w]:first[w + 1]`` of the next two.
+    list, place : ndarray of int64
+        Number of a list, and where in it.
+    sizes : list of int
+        Lengths of the lists.
+    """
+
+    number: NDArray[np.int32]
+    first: Numbers
+    list: Numbers
+    place: Numbers
+    sizes: Sequence[int]
+
+    @classmethod
+    def of(cls, lists: Sequence[NDArray[np.int64]], column: NDArray[np.int32]) -> Chosen:
+        """Of lists of columns; `column` has the column of every row of the lexicon."""
+        sizes = [len(words) for words in lists]
+        words = np.concatenate([*lists, np.zeros(0, dtype=np.int64)])
+        names, numbers = np.unique(words, return_inverse=True)
+        order = np.argsort(numbers, kind="stable")
+        of_column = np.full(int(max(column.max(initial=0), words.max(initial=0))) + 1, -1, np.int32)
+        of_column[names] = np.arange(len(names))
+        number = np.where(column >= 0, of_column[column], -1).astype(np.int32)
+        first = np.searchsorted(numbers[order], np.arange(len(names) + 1)).astype(np.int64)
+        list_of = np.repeat(np.arange(len(lists)), sizes)[order]
+        place = np.concatenate([*map(np.arange, sizes), np.zeros(0, dtype=np.int64)])[order]
+        return cls(number, first, list_of, place.astype(np.int64), sizes)
+
+
+@helper
+def _overlap(a: int, b: int, begin: Any, end: Any, after: Any) -> int:
+    """Windows that are in an interval of each of two chains."""
+    total = 0
+    while a >= 0 and b >= 0:
+        low, high = max(begin[a], begin[b]), min(end[a], end[b])
+        if high >= low:
+            total += high - low + 1
+        if end[a] < end[b]:
+            a = after[a]
+        else:
+            b = after[b]
+    return total
+
+
+@helper
+def _chains(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
+    words: Any, size: int, number: Any, seen: Any, head: Any, tail: Any, begin: Any, end: Any,
+    after: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Chains of intervals of the chosen words of a document.
+
+    Returns how many words were seen, and the number of windows.
+    """
+    length = 0
+    for token in words:
+        length += token >= 0
+    windows = max(length - size + 1, min(length, 1))
+    found = used = position = 0
+    for token in words:
+        if token < 0:
+            continue
+        word = number[token]
+        if word >= 0:
+            low, high = max(position - size + 1, 0), min(position, windows - 1)
+            if head[word] < 0:
+                seen[found] = word
+                found += 1
+            if head[word] >= 0 and low <= end[tail[word]] + 1:
+                end[tail[word]] = high
+            else:
+                begin[used], end[used], after[used] = low, high, -1
+                if head[word] < 0:
+                    head[word] = used
+                else:
+                    after[tail[word]] = used
+                tail[word] = used
+                used += 1
+        position += 1
+    return found, windows
+
+
+@kernel
+def _count(  # noqa: PLR0913, PLR0917
+    tokens: Any, offsets: Any, size: int, number: Any, first: Any, lists: Any, places: Any,
+    longest: int, out: Any,
+) -> int:  # fmt: skip
+    total = 0
+    words = first.size - 1
+    head = np.full(words, -1, dtype=np.int64)
+    tail, seen = np.empty(words, dtype=np.int64), np.empty(words, dtype=np.int64)
+    begin = np.empty(longest, dtype=np.int64)
+    end, after = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
+    for d in range(offsets.size - 1):
+        document = tokens[offsets[d] : offsets[d + 1]]
+        found, windows = _chains(
+            document, size, number, seen, head, tail, begin, end, after
+        )  # fmt: skip
+        total += windows
+        for x in range(found):
+            for y in range(x + 1):
+                a, b = seen[x], seen[y]
+                met = -1
+                for i in range(first[a], first[a + 1]):
+                    for j in range(first[b], first[b + 1]):
+                        if lists[i] != lists[j]:
+                            continue
+                        if met < 0:
+                            met = _overlap(head[a], head[b], begin, end, after)
+                        out[lists[i], places[i], places[j]] += met
+                        if a != b:
+                            out[lists[i], places[j], places[i]] += met
+        for x in range(found):
+            head[seen[x]] = -1
+    return total
+
+
+def fixed(array: NDArray[np.int32]) -> NDArray[np.int32]:
+    """A read-only view, as arrays from disk are anyway: each kind is compiled apart."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def window_meetings(
+    shards: Iterable[TokenShard], chosen: Chosen, size: int, progress: Progress
+) -> tuple[list[NDArray[np.float64]], int]:
+    """For every list the number of windows in which two of its words stand, and of all windows.
+
+    Words are those of the stream, stop words too; breaks take no room.
+    """
+    widest = max(chosen.sizes, default=0)
+    out = np.zeros((len(chosen.sizes), widest, widest), dtype=np.int64)
+    total = 0
+    for shard in shards:
+        offsets = np.asarray(shard.token_offsets)
+        longest = int(np.diff(offsets).max(initial=0))
+        total += _count(
+            fixed(shard.tokens), offsets, size, chosen.number, chosen.first, chosen.list,
+            chosen.place, longest, out,
+        )  # fmt: skip
+        progress.advance(1)
+    tables = [out[i, :n, :n].astype(np.float64) for i, n in enumerate(chosen.sizes)]
+    return tables, total
