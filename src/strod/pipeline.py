@@ -15,6 +15,8 @@ from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
 from strod import __version__
+from strod.baselines.grow import grow_baseline
+from strod.baselines.options import baseline_options
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
@@ -31,7 +33,7 @@ from strod.store.trees import DiskBook, write_revision, write_tree
 from strod.text.sources import resolve
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Grown, document_shares, grow
-from strod.tree.options import TreeOptions
+from strod.tree.options import BASELINES, METHODS, TreeOptions
 from strod.tree.topic import ROOT
 from strod.warmup import compile_kernels
 from strod.workspace import Workspace
@@ -171,16 +173,21 @@ def _grow(
     shards = list(corpus.shards())
     memory = max(chosen.memory - BASE_MEMORY, 0)
     splitter = None
-    if shape.method != "strod":
+    if shape.method in METHODS[1:]:
         splitter = paper_splitter(
             shape, lambda: csr_array(vstack([shard.counts for shard in shards])),
             len(corpus.vocabulary), memory,
         )  # fmt: skip
     # One BLAS thread a task: the order of sums never changes.
     with threadpool_limits(1), DiskBook(root / "tree" / "splits", corpus.segments) as shares:
+        occurrences = corpus.vocabulary["occurrences"].to_numpy()
+        engine = LocalEngine(chosen.threads)
+        if shape.method in BASELINES:
+            return grow_baseline(
+                shards, occurrences, shape, engine, shares, progress, memory=memory
+            )
         return grow(
-            shards, corpus.vocabulary["occurrences"].to_numpy(), shape,
-            LocalEngine(chosen.threads), shares, progress,
+            shards, occurrences, shape, engine, shares, progress,
             memory=memory // 2, splitter=splitter,
         )  # fmt: skip
 
@@ -237,11 +244,16 @@ def _grown(tree: Grown) -> dict[str, Any]:
             "fine_topics": split.topics.size,
             "alpha0": split.alpha0,
             "total": split.total,
+            **tree.learning.get(name, {}),
         }
         for name, split in tree.splits.items()
     ]
     leaves = {node.id: node.reason for node in tree.nodes.values() if node.reason}
-    return {"passes": tree.passes, "splits": splits, "leaves": leaves}
+    about = {"passes": tree.passes, "splits": splits, "leaves": leaves}
+    if tree.learning:
+        about["iterations"] = min(one["iterations"] for one in tree.learning.values())
+        about["learning_seconds"] = sum(one["seconds"] for one in tree.learning.values())
+    return about
 
 
 def _options(given: dict[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeOptions]:
@@ -257,6 +269,8 @@ def _options(given: dict[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeO
         kind(**{name: value for name, value in values.items() if known[name] is kind})
         for kind in kinds
     )
+    if shape.method in BASELINES:
+        return corpus, phrases, baseline_options(shape)
     return corpus, phrases, shape if shape.method == "strod" else paper_options(shape)
 
 

@@ -257,8 +257,9 @@ class _Draft:
 
     def _grower(self, children: int | str, height: int) -> Grower:
         settings = self._workspace.manifest["tree"]["settings"]
+        known = {f.name: settings[f.name] for f in fields(TreeOptions) if f.name in settings}
         options = replace(
-            TreeOptions(**{f.name: settings[f.name] for f in fields(TreeOptions)}),
+            TreeOptions(**known),
             children=children, height=height,
         )  # fmt: skip
         corpus = self._workspace.corpus

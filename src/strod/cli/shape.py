@@ -22,7 +22,15 @@ SAMPLE = typer.Option(
     metavar="N|all|auto",
     help="Documents that topics are learnt from; all are placed in the tree.",
 )
-METHOD = typer.Option("strod", help="strod, or the paper's tod, rtod, rtod2, rtod3, strod-paper.")
+METHOD = typer.Option(
+    "strod",
+    help="strod; the paper's tod, rtod, rtod2, rtod3, strod-paper; or a baseline: splitlda, hpam, "
+    "ncrp, cathy, nmf, lda.",
+)
+ITERATIONS = typer.Option(None, help="Of a baseline.  [default: 1000, or what it converges in]")
+METHOD_SECONDS = typer.Option(
+    0.0, metavar="X", help="After which a baseline stops iterating; 0 is never."
+)
 LOOKAHEAD = typer.Option("on", metavar="on|off", help="Split into fine topics, then group them.")
 POLISH = typer.Option(5, help="Sweeps of inference after the tensor step.")
 TOPICAL = typer.Option(

@@ -61,11 +61,14 @@ class Grown:
         By the id of the topic that was decomposed.
     passes : int
         Passes over the documents.
+    learning : dict of dict
+        Iterations and seconds of each decomposition, if a baseline made them.
     """
 
     nodes: dict[str, Node]
     splits: dict[str, Split] = field(default_factory=dict)
     passes: int = 0
+    learning: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 def grow(

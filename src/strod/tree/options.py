@@ -8,13 +8,15 @@ from typing import Any
 from strod.errors import UsageError
 from strod.tree.paper import METHODS as PAPER
 
-__all__ = ["METHODS", "TreeOptions"]
+__all__ = ["BASELINES", "METHODS", "TreeOptions"]
 
 METHODS = ("strod", *PAPER)
+BASELINES = ("splitlda", "hpam", "ncrp", "cathy", "nmf", "lda")  # other people's: strod.baselines
 AUTO = "auto"
 WIDEST = 1000
 DEEPEST = 20
 LEAST_ALPHA0, MOST_ALPHA0 = 1e-6, 1e6
+MOST_ITERATIONS, MOST_SECONDS = 10**9, 10**9
 FINE = 25  # fine topics of a node, at least; more for wide trees
 FINE_PER_CHILD = 2.5
 
@@ -38,7 +40,7 @@ class TreeOptions:
     sample : int, "auto" or "all"
         Documents from which a node is learnt; ``auto`` takes what holds enough words.
     method : str
-        ``strod``, or a variant of the paper.
+        ``strod``, a variant of the paper, or a baseline.
     lookahead : bool
         Whether a node is split into many fine topics that are then grouped.
     polish : int
@@ -52,6 +54,10 @@ class TreeOptions:
         Most occurrences of a word that count in one document; 0 switches it off.
     eta : float
         Share of the spectral energy that decides on ``auto`` children without look-ahead (η).
+    iterations : int or None
+        Of a baseline; None takes its default.
+    method_seconds : float
+        After which a baseline stops iterating; 0 for no limit.
     """
 
     children: int | str = AUTO
@@ -67,6 +73,8 @@ class TreeOptions:
     thin: float = 5e-4
     clip: int = 3
     eta: float = 0.8
+    iterations: int | None = None
+    method_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -85,13 +93,30 @@ class TreeOptions:
             self.sample in (AUTO, "all") or _whole(self.sample, 1, 2**62),
             "--sample must be auto, all or a number of documents",
         )
-        _check(self.method in METHODS, f"--method must be one of {', '.join(METHODS)}")
+        known = (*METHODS, *BASELINES)
+        _check(self.method in known, f"--method must be one of {', '.join(known)}")
         _check(isinstance(self.lookahead, bool), "--lookahead must be on or off (True or False)")
         _check(_whole(self.polish, 0, 1000), "--polish must be a number of sweeps, 0 to 1000")
         _check(self.topical in ("document", "word"), "--topical must be document or word")
         _check(_between(self.thin, 0, 1), "thin must be from 0 to 1")
         _check(_whole(self.clip, 0, 2**31), "clip must be a count")
         _check(_between(self.eta, 0, 1), "eta must be from 0 to 1")
+        self._check_baseline()
+
+    def _check_baseline(self) -> None:
+        _check(
+            self.iterations is None or _whole(self.iterations, 1, MOST_ITERATIONS),
+            f"--iterations must be a number from 1 to {MOST_ITERATIONS:,}",
+        )
+        _check(
+            _between(self.method_seconds, 0, MOST_SECONDS),
+            f"--method-seconds must be a number from 0 to {MOST_SECONDS:,}",
+        )
+        given = self.iterations is not None or self.method_seconds
+        _check(
+            self.method in BASELINES or not given,
+            f"--iterations and --method-seconds are for --method {', '.join(BASELINES)}",
+        )
 
     @property
     def fine(self) -> int:
