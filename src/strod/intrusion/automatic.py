@@ -1,0 +1,168 @@
+"""Intrusion without people: the option that goes least with the others is the intruder."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strod.errors import UsageError
+from strod.intrusion.meetings import Meetings, count_meetings
+from strod.intrusion.questions import KINDS, TOP, Question, entries, rounds
+from strod.intrusion.texts import units_of_texts
+from strod.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from strod.workspace import Workspace
+
+    Array = NDArray[np.float64]
+
+__all__ = ["automatic", "odd_one_out"]
+
+DRAWS = 10
+WORDS = 2 * TOP  # of a topic; an intruder is none of them
+_DIGITS = 9  # means that differ by less are the same
+_OF = ("phrases", "words")
+
+
+def automatic(  # noqa: PLR0913 - what a study is made of
+    workspace: Workspace,
+    kinds: Sequence[str] = KINDS,
+    questions: int = DRAWS,
+    seed: int = 0,
+    *,
+    of: str = "phrases",
+    x: int = 4,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """How often co-occurrence finds the intruder, in the questions that people would get.
+
+    The answer is the option with the lowest mean normalised pointwise mutual information of
+    document co-occurrence with the others (after Lau, Newman and Baldwin, EACL 2014), see
+    `odd_one_out`.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        A tree and the documents it was grown on.
+    kinds : sequence of str
+        ``phrase``, ``topic`` or both.
+    questions : int
+        About each topic; fewer where a topic has not so many different ones.
+    seed : int
+        Decides the questions.
+    of : str
+        ``phrases``, or ``words`` to compare with trees that have none.
+    x : int
+        Options that belong, beside the intruder.
+    progress : Progress, optional
+        Told how far it is.
+
+    Returns
+    -------
+    dict
+        `of`, `x`, `seed`, `draws`, `unknown` (phrases that could not be found among the units
+        of the corpus, and were left out), and for each kind `accuracy`, `questions`, `topics`,
+        `chance`, and the same again by level in `levels`. `accuracy` and `chance` are None
+        where there is no question.
+    """
+    _check(kinds, questions, seed, x, of)
+    lists, shards, unknown = _lists(workspace, of)
+    listed = entries(workspace.tree, lists)
+    drawn: dict[str, list[Question]] = {}
+    for kind in kinds:
+        random = np.random.default_rng([seed, KINDS.index(kind)])
+        drawn[kind] = list(chain.from_iterable(islice(rounds(listed, kind, x, random), questions)))
+    wanted = sorted({item for some in drawn.values() for one in some for item in _items(one)})
+    meetings = count_meetings(shards, wanted, workspace.corpus.documents, progress or Silent())
+    about = {"of": of, "x": x, "seed": seed, "draws": questions, "unknown": unknown}
+    return about | {kind: _summary(some, meetings) for kind, some in drawn.items()}
+
+
+def _check(kinds: Sequence[str], questions: int, seed: int, x: int, of: str) -> None:
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(f"kind {kind}: choose from {', '.join(KINDS)}")
+    if of not in _OF:
+        raise UsageError(f"of {of}: choose from {', '.join(_OF)}")
+    if questions < 1 or x < 2 or seed < 0:  # noqa: PLR2004
+        raise UsageError("questions must be 1 or more, x 2 or more, seed not negative")
+
+
+def _lists(workspace: Workspace, of: str) -> tuple[dict[str, list[int]], Iterator[csr_array], int]:
+    """Numbers of what stands for each topic, documents by them, and how many are unknown."""
+    tree = workspace.tree
+    if of == "words":
+        words = {topic.id: _words(workspace, topic.id) for topic in tree.values()}
+        return words, (shard.counts for shard in workspace.corpus.shards()), 0
+    book = workspace.phrasebook
+    texts = {topic.id: [text for text, _ in topic.phrases] for topic in tree.values()}
+    known = units_of_texts(workspace, {text for some in texts.values() for text in some})
+    units = {name: [known[text] for text in some if text in known] for name, some in texts.items()}
+    missing = {text for some in texts.values() for text in some} - known.keys()
+    return units, (shard.counts for shard in book.shards), len(missing)
+
+
+def _words(workspace: Workspace, name: str) -> list[int]:
+    tree = workspace.tree
+    order = tree.order(tree.nodes[name])
+    best: list[int] = order[tree[name].distribution[order] > 0][:WORDS].tolist()
+    return best
+
+
+def _items(question: Question) -> Iterator[int]:
+    return (int(item) for option in question.options for item in option)
+
+
+def _summary(questions: Sequence[Question], meetings: Meetings) -> dict[str, Any]:
+    credit = [_credit(one, meetings) for one in questions]
+    levels = sorted({one.level for one in questions})
+    by_level = {
+        level: _mean((one, got) for one, got in zip(questions, credit, strict=True)
+                     if one.level == level)
+        for level in levels
+    }  # fmt: skip
+    return _mean(zip(questions, credit, strict=True)) | {"levels": by_level}
+
+
+def _mean(pairs: Iterable[tuple[Question, float]]) -> dict[str, Any]:
+    held = list(pairs)
+    return {
+        "accuracy": float(np.mean([got for _, got in held])) if held else None,
+        "chance": round(sum(1 / len(one.options) for one, _ in held) / len(held), 9)
+        if held
+        else None,
+        "questions": len(held),
+        "topics": len({one.topic for one, _ in held}),
+    }
+
+
+def _credit(question: Question, meetings: Meetings) -> float:
+    """1 if the intruder is found; a part of it if it is one of several with the lowest mean."""
+    options = [tuple(map(int, option)) for option in question.options]
+    lowest = odd_one_out(options, meetings)
+    return 1 / len(lowest) if question.answer in lowest else 0.0
+
+
+def odd_one_out(options: Sequence[Sequence[int]], meetings: Meetings) -> list[int]:
+    """Which options go least with the others: one, or several that are equal.
+
+    The mean over items a of the option and b of all other options of
+
+    NPMI(a, b) = log(p_ab / (p_a p_b)) / -log p_ab,
+
+    p being shares of documents; -1 where a and b never meet.
+    """
+    items = np.array([item for option in options for item in option])
+    owner = np.repeat(np.arange(len(options)), [len(option) for option in options])
+    values = meetings.npmi(items)
+    means = np.array([values[np.ix_(owner == one, owner != one)].mean()
+                      for one in range(len(options))]).round(_DIGITS)  # fmt: skip
+    lowest: list[int] = np.flatnonzero(means == means.min()).tolist()
+    return lowest
