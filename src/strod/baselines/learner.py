@@ -125,8 +125,8 @@ class Clock:
                 if self.done and self.seconds and time.monotonic() >= until:
                     return
                 self.done += 1
+                self.progress.advance(1)  # first, because the caller may stop here
                 yield self.done
-                self.progress.advance(1)
         finally:
             self.progress.advance(self.iterations - self.done)
 

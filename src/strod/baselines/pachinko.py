@@ -5,6 +5,9 @@ as tomotopy has it. Every word comes from the root itself, from a super topic, o
 subtopic by way of a super topic; every super topic may use every subtopic, which is no tree. As
 in the paper, a super topic gets the subtopics that are strongest below it, as many as it has
 children; one subtopic can be in several places.
+
+The words of a super topic are all that came by way of it, as a topic of a tree has all that is
+below it; the model's own distribution has only those that stop there.
 """
 
 from __future__ import annotations
@@ -14,16 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.baselines.learner import Division
-from strod.baselines.sampling import new_model, sampled, table, token_places, topic_words, train
+from strod.baselines.sampling import (
+    chosen_words,
+    new_model,
+    sampled,
+    table,
+    token_places,
+    topic_words,
+    train,
+)
 from strod.tree.split import NotSplit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from strod.baselines.learner import Clock, Piece
     from strod.tree.options import TreeOptions
-
-    Array = NDArray[np.float64]
 
 __all__ = ["Pachinko"]
 
@@ -59,14 +66,12 @@ class Pachinko:
         k1, k2 = self._children, self._children**2
         self._model = new_model("HPAModel", self._whole.counts, seed, k1=k1, k2=k2)
         train(self._model, clock, 1.0)
-        self._documents, _ = token_places(self._model)
+        self._documents, columns = token_places(self._model)
         self._supers, self._subs = (sampled(self._model, n) for n in ("topics", "subtopics"))
         tokens = table(self._documents, self._supers, (len(self._whole.rows), k1 + 1))[:, 1:]
-        supers = list(range(1, k1 + 1))
-        return Division(self._words(supers), self._whole.rows, tokens, supers)
-
-    def _words(self, topics: list[int]) -> Array:
-        return topic_words(self._model, topics, self._whole.counts.shape[1])
+        supers, width = list(range(1, k1 + 1)), self._whole.counts.shape[1]
+        words = [chosen_words(columns[self._supers == above], width) for above in supers]
+        return Division(np.stack(words), self._whole.rows, tokens, supers)
 
     def _subtopics(self, above: int) -> Division:
         k1, k2 = self._children, self._children**2
@@ -81,5 +86,6 @@ class Pachinko:
         rows = np.flatnonzero(pairs.any(axis=1))
         alike = table(self._documents, self._subs, shape)[rows][:, best + 1]
         tokens = pairs[rows][:, best + 1] + ELSEWHERE * alike
-        words = self._words([k1 + int(sub) + 1 for sub in best])
+        numbers = [k1 + int(sub) + 1 for sub in best]  # after the root and the super topics
+        words = topic_words(self._model, numbers, self._whole.counts.shape[1])
         return Division(words, self._whole.rows[rows], tokens, [None] * len(best))

@@ -10,6 +10,8 @@ are kept: ``--children`` of them if that is a number, else ``--width``. A docume
 child goes to the kept one that makes it likeliest::
 
     argmax_z  log n_z + Σ_x c_x·log φ_zx
+
+The words of a topic are those that were sampled for it and for what the model has below it.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.baselines.learner import Division, as_whole
-from strod.baselines.sampling import new_model, topic_words, train
+from strod.baselines.sampling import chosen_words, new_model, sampled, token_places, train
+from strod.errors import UsageError
 from strod.tree.split import NotSplit
 
 if TYPE_CHECKING:
@@ -68,7 +71,9 @@ class Restaurant:
         depth = self._height + 1
         self._model = new_model("HLDAModel", self._whole.counts, seed, depth=depth)
         train(self._model, clock, 1.0)
-        self._paths = np.stack([np.asarray(d.path, dtype=np.int64) for d in self._model.docs])
+        self._paths = np.stack([_path(document) for document in self._model.docs])
+        self._found = self._paths.copy()
+        self._columns, self._topics = token_places(self._model)[1], sampled(self._model, "topics")
         return self._kept(ROOT)
 
     def _kept(self, topic: int) -> Division:
@@ -81,12 +86,18 @@ class Restaurant:
             raise NotSplit("the model has no topics below")
         order = np.argsort(-sizes, kind="stable")[: self._most]
         topics, sizes = found[order], sizes[order]
-        words = topic_words(self._model, topics.tolist(), self._whole.counts.shape[1])
+        words = np.stack([self._words(child, level + 1) for child in topics.tolist()])
         self._settle(inside, level + 1, topics, words, sizes)
         best = np.argmax(self._paths[inside, level + 1][:, None] == topics, axis=1)
         tokens = as_whole(best, self._lengths[inside], len(topics))
         rows = self._whole.rows[inside]
         return Division(words, rows, tokens, topics.tolist(), fewest=1)
+
+    def _words(self, topic: int, level: int) -> Array:
+        """Words that were sampled for a topic or one below it."""
+        below = np.unique(self._found[self._found[:, level] == topic, level:])
+        chosen = self._columns[np.isin(self._topics, below)]
+        return chosen_words(chosen, self._whole.counts.shape[1])
 
     def _settle(
         self, inside: Numbers, level: int, topics: Numbers, words: Array, sizes: Numbers
@@ -98,3 +109,15 @@ class Restaurant:
         fit = self._whole.counts[stray] @ np.log(words.T + np.finfo(float).tiny) + np.log(sizes)
         self._paths[stray, level:] = ASTRAY
         self._paths[stray, level] = topics[np.argmax(fit, axis=1)]
+
+
+def _path(document: Any) -> Numbers:
+    """Topics of a document from the root down, by whatever name this tomotopy has for them.
+
+    0.13 calls it `path`; 0.14 announces `paths`, which fails, and has `_path`. Its documents take
+    no question for what they do not have, so their class is asked.
+    """
+    for name in ("_path", "path"):
+        if hasattr(type(document), name):
+            return np.asarray(getattr(document, name), dtype=np.int64)
+    raise UsageError("--method ncrp: this tomotopy does not tell paths; install 0.13 or 0.14")

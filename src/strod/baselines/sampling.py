@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["new_model", "sampled", "table", "token_places", "topic_words", "train"]
+__all__ = ["chosen_words", "new_model", "sampled", "table", "token_places", "topic_words", "train"]
+
+ETA = 0.01  # tomotopy's prior of a word in a topic
 
 
 def new_model(kind: str, counts: csr_array, seed: int, **options: Any) -> Any:
@@ -59,6 +61,13 @@ def topic_words(model: Any, topics: list[int], width: int) -> Array:
     for row, topic in zip(weights, topics, strict=True):
         row[columns] = model.get_topic_word_dist(topic)
     return weights
+
+
+def chosen_words(columns: Numbers, width: int) -> Array:
+    """Word probabilities of tokens that were sampled for a topic, smoothed as by the model."""
+    found = np.bincount(columns, minlength=width) + ETA
+    words: Array = found / found.sum()
+    return words
 
 
 def table(i: Numbers, j: Numbers, shape: tuple[int, int]) -> Array:
