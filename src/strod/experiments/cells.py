@@ -67,6 +67,8 @@ class Context:
         What readers of the result have to know.
     stopped : set of (str, str)
         Corpora and methods that took too long: what takes longer is not tried.
+    warmed : set of str
+        Methods that have run once, so that no compiler is timed.
     """
 
     settings: Settings
@@ -74,6 +76,7 @@ class Context:
     work: Path
     notes: list[str] = field(default_factory=list)
     stopped: set[tuple[str, str]] = field(default_factory=set)
+    warmed: set[str] = field(default_factory=set)
 
     def methods(self, usual: Sequence[str], excluded: dict[str, str]) -> list[str]:
         """Methods to compare: those asked for or the usual ones, if they can be run here."""

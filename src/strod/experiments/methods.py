@@ -76,8 +76,13 @@ def _part(name: str, what: str) -> Any:
     return import_module(name)
 
 
-def variance(trees: Sequence[Any]) -> float:
-    """Mean KL divergence of matched topics over all ordered pairs of runs (section 6.2)."""
+def variance(trees: Sequence[Any]) -> float | None:
+    """Mean KL divergence of matched topics over all ordered pairs of runs (section 6.2).
+
+    None if a tree has no topic but its root: there is nothing to match.
+    """
+    if min(map(len, trees)) <= 1:
+        return None
     return float(_part("strod.evaluate", "variances").variance(trees))
 
 

@@ -69,14 +69,14 @@ def _cell(context: Context, texts: Texts, method: str) -> Cell:
 def named(report: dict[str, Any], intruders: dict[str, Any]) -> Row:
     """The scores that the table shows, out of those of `strod.evaluate` and `strod.intrusion`."""
     top = next((level for level in report["levels"] if level["level"] == 1), None)
-    leaves = report["leaves"]
+    leaves, last = report["leaves"], report["levels"][-1:]
     found = {
         "npmi_1": top and top["words"]["npmi"],
         "npmi_leaves": leaves["words"]["npmi"],
         "c_v_leaves": leaves["words"]["c_v"],
         "phrase_npmi_leaves": leaves["phrases"]["npmi"],
         "diversity": leaves["diversity"],
-        "sibling_diversity": leaves["sibling_diversity"],
+        "sibling_diversity": last[0]["sibling_diversity"] if last else None,
         "phrase_intrusion": intruders["phrase"]["accuracy"],
         "topic_intrusion": intruders["topic"]["accuracy"],
     }

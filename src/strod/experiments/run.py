@@ -11,6 +11,7 @@ from strod.experiments.cells import Context, measure_all
 from strod.experiments.corpora import read_corpora
 from strod.experiments.journal import Journal
 from strod.experiments.machine import fingerprint, machine
+from strod.experiments.methods import available
 from strod.experiments.plot import draw, need_matplotlib
 from strod.experiments.table import csv_text, markdown
 from strod.progress import Progress, Silent
@@ -60,6 +61,7 @@ def run_experiment(name: str, settings: Settings, progress: Progress | None = No
     if name not in EXPERIMENTS:
         raise UsageError(f"no experiment {name}; there are {', '.join(NAMES)}")
     need_matplotlib()
+    available(settings.methods)  # refuses unknown names before anything is read
     progress = progress or Silent()
     folder = settings.out
     try:

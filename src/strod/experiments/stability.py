@@ -24,6 +24,7 @@ from strod.tree.options import TreeOptions
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from strod.experiments.cells import Context
@@ -98,17 +99,19 @@ def _variance(context: Context, runs: list[Cell]) -> Cell:
         for run, place in zip(runs, places, strict=True):
             if not place.exists() and (outcome := run.work())["status"] != "ok":
                 return outcome
-        opened = [Workspace(place) for place in places]
-        topics = [len(one.tree) - 1 for one in opened]
-        found = {
-            "status": "ok", "variance": variance(opened),
-            "topics_least": min(topics), "topics_most": max(topics),
-        }  # fmt: skip
+        found = {"status": "ok"} | _compared([Workspace(place).tree for place in places])
         for place in places:
             shutil.rmtree(place)
         return found
 
     return Cell(row | {"runs": len(runs)}, runs[0].key, work)
+
+
+def _compared(trees: Sequence[Any]) -> Row:
+    topics = [len(tree) - 1 for tree in trees]
+    return {
+        "variance": variance(trees), "topics_least": min(topics), "topics_most": max(topics),
+    }  # fmt: skip
 
 
 def _robustness(context: Context, rows: list[Row]) -> Result:
@@ -124,7 +127,7 @@ def _robustness(context: Context, rows: list[Row]) -> Result:
             row["tree_seconds"] = float(np.mean(same))
     lines: dict[str, list[tuple[Any, float]]] = {}
     for row in shown:
-        if "variance" in row:
+        if row.get("variance") is not None:
             lines.setdefault(row["method"], []).append((row["corpus"], row["variance"]))
     columns = [
         Column("corpus", "corpus"), Column("method", "method"),
@@ -198,10 +201,7 @@ def _swept(context: Context, texts: Texts, variant: str, outer: int, inner: int)
             for seed in range(settings.plan.runs)
         ]
         spent = (time.perf_counter() - started) / len(trees)
-        return {
-            "variance": variance(trees), "tree_seconds": spent,
-            "topics_least": min(map(len, trees)) - 1, "topics_most": max(map(len, trees)) - 1,
-        }  # fmt: skip
+        return {"tree_seconds": spent} | _compared(trees)
 
     row = {"corpus": texts.name, "variant": variant, "outer": outer, "inner": inner}
     key = {"sha256": texts.sha256, "documents": documents, "runs": settings.plan.runs, **shape}
@@ -224,7 +224,7 @@ def _iterations(context: Context, rows: list[Row], fixed: int) -> Result:
             for x, other, what in (("outer", "inner", "N"), ("inner", "outer", "n")):
                 lines: dict[str, list[tuple[Any, float]]] = {}
                 for row in mine:
-                    if row[other] == fixed and value in row:
+                    if row[other] == fixed and row.get(value) is not None:
                         lines.setdefault(row["variant"], []).append((row[x], row[value]))
                 scale = "y" if value == "variance" else ""
                 title = f"{corpus}, {other} iterations {fixed}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strod.experiments.cells import Cell
-from strod.experiments.measure import Build, timed
+from strod.experiments.measure import Build, built, timed
+from strod.experiments.methods import BASELINES
 from strod.experiments.table import Column, Panel, Result
 from strod.tree.paper import METHODS as PAPER
 
@@ -123,6 +124,7 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
     def work() -> Row:
         if (texts.name, method) in context.stopped:
             return {"status": "stopped", "note": "stopped on less"}
+        _warm(context, texts, method)
         source = texts.part(documents)
         one = Build(source, context.work / "timed.strod", method, **shape)  # type: ignore[arg-type]
         found = timed(one, settings)
@@ -136,6 +138,14 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
         "max_vocabulary": shape["vocabulary"],
     }  # fmt: skip
     return Cell(row, context.key(texts, method, timed=True), work)
+
+
+def _warm(context: Context, texts: Texts, method: str) -> None:
+    """Let a baseline compile what it has to, on a few documents, before it is timed."""
+    if method in BASELINES and method not in context.warmed and not context.settings.quick:
+        out = context.work / "timed.strod"
+        built(Build(texts.part(LEAST), out, method, 2, iterations=1), context.settings)
+        context.warmed.add(method)
 
 
 TREE = (
