@@ -8,6 +8,7 @@ import importlib
 import json
 import signal
 import subprocess
+import sys
 import time
 import warnings
 from dataclasses import replace
@@ -210,6 +211,14 @@ def test_a_build_in_a_process_of_its_own(source: Path, tmp_path: Path) -> None:
     busy = pytest.raises(StrodError, match=r"strod build .* failed: .*is writing the same")
     with locked(tmp_path / ".w.strod.lock"), busy:
         built(one, settings)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+def test_memory_of_a_parent_does_not_count() -> None:
+    held = np.ones(700 << 17)  # 700 MB
+    code = "from strod.pipeline import _peak_memory; print(_peak_memory())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert 20e6 < int(done.stdout) < held.nbytes
 
 
 def test_power_settings_reach_the_tensor() -> None:

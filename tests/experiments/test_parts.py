@@ -280,13 +280,14 @@ def test_sizes_and_comparison() -> None:
     assert _sizes(50, 3) == [50]
     common = {"corpus": "c", "documents": 5, "children": 5, "height": 2, "max_vocabulary": 0}
     rows = [
-        common | {"method": "strod", "tree_seconds": 2.0},
-        common | {"method": "hpam", "tree_seconds": 9.0},
+        common | {"method": "strod", "tree_seconds": 2.0, "topics": 30},
+        common | {"method": "hpam", "tree_seconds": 9.0, "topics": 30},
         common | {"method": "rtod", "status": "refused"},
-        common | {"method": "hpam", "tree_seconds": 9.0, "documents": 6},
+        common | {"method": "hpam", "tree_seconds": 9.0, "topics": 30, "documents": 6},
+        common | {"method": "strod", "tree_seconds": 0.1, "topics": 0, "documents": 6},
     ]
     _compare(rows)
-    assert [row.get("times") for row in rows] == [1.0, 4.5, None, None]
+    assert [row.get("times") for row in rows] == [1.0, 4.5, None, None, None]
 
 
 RESULT = Result(

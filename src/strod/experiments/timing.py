@@ -128,6 +128,8 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
         source = texts.part(documents)
         one = Build(source, context.work / "timed.strod", method, **shape)  # type: ignore[arg-type]
         found = timed(one, settings)
+        if found.get("topics") == 0:
+            found["note"] = "no topics were found: left out of the comparison"
         if found["status"] == "stopped":
             context.stopped.add((texts.name, method))
         return found
@@ -190,18 +192,18 @@ def _compare(rows: list[Row]) -> None:
     ours = {
         tuple(row[n] for n in names): row["tree_seconds"]
         for row in rows
-        if row["method"] == "strod" and row.get("tree_seconds")
+        if row["method"] == "strod" and row.get("tree_seconds") and row["topics"]
     }
     for row in rows:
         base = ours.get(tuple(row[n] for n in names))
-        if base and row.get("tree_seconds"):
+        if base and row.get("tree_seconds") and row["topics"]:
             row["times"] = row["tree_seconds"] / base
 
 
 def _panel(rows: list[Row], corpus: str, x: str, y: str) -> Panel:
     lines: dict[str, list[tuple[Any, float]]] = {}
     for row in rows:
-        if row["status"] == "ok" and row.get(y) is not None:
+        if row["status"] == "ok" and row["topics"] and row.get(y) is not None:
             value = row[y] / 1e6 if y == "memory" else row[y]
             lines.setdefault(_name(row), []).append((row[x], value))
     (x_name, x_scale), (y_name, y_scale) = AXES[x], AXES[y]
