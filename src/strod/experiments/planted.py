@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "all off": OFF,
     "strod-paper": {"method": "strod-paper"},
 }
-LENGTH, DOCUMENTS = 50, 10_000  # where the other is varied
-SHARED = 0.3
+LENGTH, DOCUMENTS, SHARED = 50, 10_000, 0.3  # where another one is varied
 
 ERROR = (
     "error: mean L1 distance of planted and found topics, matched one to one; 2 for a topic that "
@@ -42,6 +41,7 @@ COLUMNS = [
     Column("variant", "variant"),
     Column("documents", "documents", whole),
     Column("length", "length"),
+    Column("shared", "shared", "{:.0%}".format),
     Column("error_1", "error, level 1", lambda value: f"{value:.3f}"),
     Column("error_2", "error, level 2", lambda value: f"{value:.3f}"),
     Column("spread_2", "±", lambda value: f"{value:.3f}"),
@@ -49,19 +49,24 @@ COLUMNS = [
 ]
 
 
+class Size(NamedTuple):
+    """Of a planted corpus: documents, words of each, mass that siblings share."""
+
+    documents: int
+    length: int
+    shared: float
+
+
 def recovery(context: Context) -> tuple[list[Cell], Any]:
-    """Error of φ against the number of documents and their length."""
+    """Error of φ against the number of documents, their length, and what siblings share."""
     plan = context.settings.plan
     asked = _variants(context)
-    middle = min(DOCUMENTS, plan.planted[-1]), min(LENGTH, plan.lengths[-1])
-    sizes = [(documents, middle[1]) for documents in plan.planted]
-    sizes += [(middle[0], length) for length in plan.lengths]
-    cells = [
-        _cell(context, variant, documents, length)
-        for documents, length in dict.fromkeys(sizes)
-        for variant in asked
-    ]
-    return cells, lambda rows: _result(context, rows, *middle)
+    documents, length = min(DOCUMENTS, plan.planted[-1]), min(LENGTH, plan.lengths[-1])
+    sizes = [Size(number, length, SHARED) for number in plan.planted]
+    sizes += [Size(documents, words, SHARED) for words in plan.lengths]
+    sizes += [Size(documents, length, share) for share in plan.shared]
+    cells = [_cell(context, variant, size) for size in dict.fromkeys(sizes) for variant in asked]
+    return cells, lambda rows: _result(context, rows, Size(documents, length, SHARED))
 
 
 def _variants(context: Context) -> list[str]:
@@ -71,17 +76,17 @@ def _variants(context: Context) -> list[str]:
     return [name for name, given in VARIANTS.items() if given.get("method", "strod") in asked]
 
 
-def _cell(context: Context, variant: str, documents: int, length: int) -> Cell:
+def _cell(context: Context, variant: str, size: Size) -> Cell:
     plan, children = context.settings.plan, 3 if context.settings.quick else 5
     fixed = {
-        "planted": plan.seeds, "words": plan.words, "children": children, "shared": SHARED,
+        "planted": plan.seeds, "words": plan.words, "children": children,
         "options": VARIANTS[variant],
     }  # fmt: skip
 
     def work() -> dict[str, Any]:
         started = time.perf_counter()
         errors = [
-            _errors(seed, documents, length, children, plan.words, VARIANTS[variant])
+            _errors(seed, size, children, plan.words, VARIANTS[variant])
             for seed in range(plan.seeds)
         ]
         spent = (time.perf_counter() - started) / plan.seeds
@@ -91,17 +96,15 @@ def _cell(context: Context, variant: str, documents: int, length: int) -> Cell:
             "error_1": first, "error_2": second, "spread_2": spread, "tree_seconds": spent,
         }  # fmt: skip
 
-    row = {"variant": variant, "documents": documents, "length": length}
+    row = {"variant": variant, **size._asdict()}
     return Cell(row, fixed, work)
 
 
-def _errors(  # noqa: PLR0913, PLR0917 - of a corpus and of a method
-    seed: int, documents: int, length: int, children: int, words: int, options: dict[str, Any]
+def _errors(
+    seed: int, size: Size, children: int, words: int, options: dict[str, Any]
 ) -> tuple[float, float]:
     """Mean L1 distances on both levels."""
-    truth = plant(
-        seed, documents=documents, length=length, children=children, shared=SHARED, words=words
-    )
+    truth = plant(seed, **size._asdict(), children=children, words=words)
     shape = TreeOptions(children=children, height=2, seed=seed, **options)
     tree = grow_tree(truth.counts, shape)
     return (
@@ -115,22 +118,24 @@ def _level(tree: Grown, level: int, words: int) -> Any:
     return np.array(found).reshape(len(found), words)
 
 
-def _result(context: Context, rows: list[dict[str, Any]], documents: int, length: int) -> Result:
-    panels = []
-    for level in (1, 2):
-        for x, fixed, at in (("documents", "length", length), ("length", "documents", documents)):
-            lines: dict[str, list[tuple[Any, float]]] = {}
-            for row in rows:
-                if row[fixed] == at and "error_1" in row:
-                    point = (row[x], row[f"error_{level}"])
-                    lines.setdefault(row["variant"], []).append(point)
-            title = f"level {level}, {fixed} {at:,}"
-            panels.append(Panel(title, x, "mean L1 error of φ", lines, "x"))
+def _result(context: Context, rows: list[dict[str, Any]], middle: Size) -> Result:
+    panels = [_panel(rows, middle, x, level) for x in Size._fields for level in (1, 2)]
     notes = [
         *context.notes,
         ERROR,
         f"± is the standard deviation on level 2 over {context.settings.plan.seeds} planted trees",
-        f"siblings share {SHARED:.0%} of their words; seconds include drawing the documents",
+        "shared: mass that the children of one topic share; seconds include drawing documents",
         "topical word has a say only where children are decomposed afresh: without look-ahead",
     ]
     return Result("recovery", "Recovery of planted trees", COLUMNS, rows, panels, notes)
+
+
+def _panel(rows: list[dict[str, Any]], middle: Size, x: str, level: int) -> Panel:
+    """Error against one size, the others as in the middle."""
+    fixed = {name: value for name, value in middle._asdict().items() if name != x}
+    lines: dict[str, list[tuple[Any, float]]] = {}
+    for row in rows:
+        if all(row[name] == value for name, value in fixed.items()) and "error_1" in row:
+            lines.setdefault(row["variant"], []).append((row[x], row[f"error_{level}"]))
+    title = f"level {level}; " + ", ".join(f"{name} {value:,}" for name, value in fixed.items())
+    return Panel(title, x, "mean L1 error of φ", lines, "" if x == "shared" else "x")

@@ -38,6 +38,8 @@ class Plan(NamedTuple):
         Documents of planted corpora.
     lengths : tuple of int
         Words of a planted document.
+    shared : tuple of float
+        Mass that planted siblings share.
     seeds : int
         Planted corpora of each size.
     words : int
@@ -56,6 +58,7 @@ class Plan(NamedTuple):
     sweep: tuple[int, ...] = (1, 2, 5, 10, 20, 30)
     planted: tuple[int, ...] = (1000, 3000, 10_000, 30_000)
     lengths: tuple[int, ...] = (10, 20, 50, 100)
+    shared: tuple[float, ...] = (0.0, 0.3, 0.6)
     seeds: int = 3
     words: int = 2500
 
@@ -63,8 +66,8 @@ class Plan(NamedTuple):
 FULL = Plan()
 QUICK = Plan(
     documents=300, halvings=2, heights=(1, 2), widths=(2, 3), vocabularies=(40, 600), sample=200,
-    runs=2, iterations=6, measured=3, sweep=(1, 5), planted=(300, 600), lengths=(20, 40), seeds=1,
-    words=400,
+    runs=2, iterations=6, measured=3, sweep=(1, 5), planted=(300, 600), lengths=(20, 40),
+    shared=(0.0, 0.3), seeds=1, words=400,
 )  # fmt: skip
 
 
