@@ -24,7 +24,7 @@ LEGEND = """\
 NPMI, C_V   how well the words (phrases) of a topic go together; at most 1
 distinct    share of different words in the lists; SD: words of one sibling only
 PCC, PCD    how well a child goes with its parent, and how far it differs
-even        how evenly children share their parent's weight; largest: the biggest"""
+even        how evenly siblings share the weight; largest: the heaviest share"""
 
 
 def evaluate(

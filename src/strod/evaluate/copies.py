@@ -51,7 +51,7 @@ class Copies(NamedTuple):
 
 @helper
 def _digest(words: Any, begin: int, end: int) -> Any:
-    value = np.uint64(end - begin)
+    value = np.uint64(end - begin) * np.uint64(0x94D049BB133111EB)  # no small number
     for i in range(begin, end):
         value = (value ^ np.uint64(words[i] + 1)) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)

@@ -165,7 +165,7 @@ def _copies(topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
             what = f"{_percent(topic.copied)} of the text of its documents"
         else:
             what = f"{_percent(topic.copied_words)} of the occurrences of its words"
-        reason = f"{what} are passages that three documents or more have"
+        reason = f"{what} is in passages that three documents or more have"
         yield _flag(topic, "copies", reason, f"remove {topic.path}")
 
 

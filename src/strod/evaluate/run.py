@@ -25,7 +25,7 @@ from strod.tree.topic import ROOT
 from strod.work import Serial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from strod.evaluate.copies import Copies
     from strod.hierarchy import Topic
     from strod.progress import Progress
+    from strod.tree.walk import Rows
     from strod.workspace import Workspace
 
     Array = NDArray[np.float64]
@@ -149,12 +150,10 @@ class Measured:
             above = self.words.get(_parent(topic), np.zeros(0, dtype=np.int64))
             own = self.words[topic.id]
             lists[topic.id] = np.concatenate([own, above[~np.isin(above, own)]])
-        shards = self.shards("counting words that meet")
-        met = self._met(shards, list(lists.values()), len(self.workspace.corpus.vocabulary))
-        return {n: (lists[n], pairs) for n, pairs in zip(lists, met, strict=True)}
-
-    def _met(self, shards: Sequence[Shard], lists: list[Numbers], width: int) -> list[Array]:
-        return meetings(list(_told(shards, self.progress)), lists, width, Serial()) if lists else []
+        self.progress.stage("counting words that meet", 0, "")
+        width = len(self.workspace.corpus.vocabulary)
+        met = _meetings(self._kept, lists, width)
+        return {name: (lists[name], met[name]) for name in lists}
 
     @cached_property
     def _chosen(self) -> Chosen:
@@ -186,10 +185,7 @@ class Measured:
         lists = {name: units for name, units in self.units.items() if len(units) > 1}
         book = self.workspace.phrasebook
         self.progress.stage("counting phrases that meet", 0, "")
-        found = {}
-        if lists:
-            met = meetings(book.shards, list(lists.values()), book.units.size, Serial())
-            found = dict(zip(lists, met, strict=True))
+        found = _meetings(book.shards, lists, book.units.size)
         nothing = np.zeros((0, 0))
         return {
             name: Coherence(mean_npmi(pairs, self.documents), c_v(pairs, self.documents))
@@ -314,14 +310,18 @@ def _parent(topic: Topic) -> str:
     return topic.parent.id if topic.parent else ""
 
 
-def _told(shards: Iterable[Shard], progress: Progress) -> Iterable[Shard]:
-    for shard in shards:
-        yield shard
-        progress.advance(1)
+def _meetings(shards: Sequence[Rows], lists: dict[str, Numbers], width: int) -> dict[str, Array]:
+    """For every list the number of documents in which two of its columns stand."""
+    if not lists:
+        return {}
+    return dict(zip(lists, meetings(shards, list(lists.values()), width, Serial()), strict=True))
 
 
 def _own(topic: Topic, root: Topic, words: Numbers) -> float:
-    """Mean share of the occurrences of words that a topic has: weight·φ_tx / φ_ox, at most 1."""
+    """Mean share of the occurrences of words that a topic has: weight·φ_tx / φ_ox, at most 1.
+
+    The weight is a share of documents, not of words, so that this is a rough figure.
+    """
     if not len(words):
         return 0.0
     all_of_them = np.maximum(root.distribution[words], np.finfo(float).tiny)
