@@ -153,7 +153,11 @@ def test_random_numbers_come_from_a_seed(path: Path) -> None:
         ("engine", {"strod.corpus", "strod.text", "strod.store", "strod.cli", "strod.pipeline"}),
         ("store", {"strod.corpus", "strod.text", "strod.cli", "strod.pipeline"}),
         ("corpus", {"strod.cli", "strod.pipeline", "strod.workspace"}),
-        *((layer, ABOVE_THE_MODEL) for layer in ("moments", "tensor", "tree")),
+        *((layer, ABOVE_THE_MODEL) for layer in ("baselines", "moments", "tensor", "tree")),
+        *(
+            (layer, {"strod.baselines"})
+            for layer in ("moments", "phrases", "tensor", "text", "tree")
+        ),
     ],
 )
 def test_layers_do_not_reach_up(layer: str, above: set[str]) -> None:

@@ -41,7 +41,7 @@ def naive_expected(
 ) -> dict[tuple[int, ...], float]:
     """ê of every ordered pair and part."""
     k = len(parts.rho)
-    found = {}
+    found: dict[tuple[int, ...], float] = {}
     for (a, b), weight in edges.items():
         for i, j in ((a, b), (b, a)):
             rates = [parts.rho[z] * parts.theta[i, z] * parts.theta[j, z] for z in range(k)]

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
+from strod.baselines.cathy import Cathy
 from strod.baselines.grow import grow_baseline
+from strod.baselines.learner import Clock, Piece
+from strod.baselines.network import start, sweep
 from strod.baselines.options import baseline_options
 from strod.errors import UsageError
 from strod.progress import Silent
@@ -124,17 +127,27 @@ def test_the_seed_decides(method: str) -> None:
 
 
 def test_words_of_documents_decide_on_shares() -> None:
-    """CATHY: n_dz = Σ c_dx·p(z|x) at the root, p(z|x) ∝ ρ_z·θ_zx, by loops."""
-    tree, book = once("cathy")
-    split = tree.splits[ROOT]
-    # ρ·θ is known from the words of the children but for ρ; shares of single words tell p(z|x).
-    shares = book.read(ROOT, 0, DOCUMENTS).dense(3)
-    counts = planted().counts.toarray()
-    chance, *_ = np.linalg.lstsq(counts, shares * counts.sum(axis=1, keepdims=True), rcond=None)
-    fitted = counts @ chance
-    fitted /= fitted.sum(axis=1, keepdims=True)
-    assert np.abs(fitted - shares).max() < 0.06  # small shares were dropped
-    assert split.documents == DOCUMENTS
+    """CATHY: n_dz = Σ c_dx·p(t|x)·p(z|x, t) with p(z|x, t) ∝ ρ_z·θ_zx, by loops, two levels."""
+    counts = planted().counts[:80]
+    learner = Cathy(
+        Piece.of(np.arange(80), counts), TreeOptions(method="cathy", children=2), 1 << 30
+    )
+    above = np.ones(counts.shape[1])
+    state = learner.root()
+    for _ in range(2):
+        found = learner.divide(state, 5, Clock(4, 0.0, Silent()))
+        parts = start(state.network, 2, np.random.default_rng(5))
+        for _ in range(4):
+            parts, _ = sweep(state.network, parts)
+        tokens = np.zeros((80, 2))
+        for d, x in zip(*counts.nonzero(), strict=True):
+            rates = parts.rho * parts.theta[x]
+            tokens[d] += counts[d, x] * above[x] * rates / (rates.sum() or 1)
+        np.testing.assert_allclose(found.tokens, tokens[found.rows], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.words, parts.theta.T)
+        state = found.states[1]
+        rates = parts.rho * parts.theta
+        above = above * np.nan_to_num(rates[:, 1] / np.maximum(rates.sum(axis=1), 1e-300))
 
 
 def test_height() -> None:

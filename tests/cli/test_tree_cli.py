@@ -128,7 +128,7 @@ def test_options(
         *(("--alpha0", value) for value in ("0", "-1", "1e-7", "1e7", "nan", "inf", "x", "")),
         *(("--seed", value) for value in ("-1", "x", "1.5", str(2**64))),
         *(("--sample", value) for value in ("0", "-5", "some", "1.5", "")),
-        *(("--method", value) for value in ("lda", "", "STROD")),
+        *(("--method", value) for value in ("plsa", "", "STROD")),
         *(("--lookahead", value) for value in ("yes", "True", "")),
         *(("--polish", value) for value in ("-1", "1001", "much")),
         *(("--topical", value) for value in ("topic", "")),

@@ -8,7 +8,7 @@ import pytest
 
 from strod import UsageError
 from strod.tree.ablation import paper_options
-from strod.tree.options import METHODS, TreeOptions
+from strod.tree.options import BASELINES, METHODS, TreeOptions
 
 NAN, INFINITE = float("nan"), float("inf")
 
@@ -22,13 +22,21 @@ NAN, INFINITE = float("nan"), float("inf")
         *(("--alpha0", {"alpha0": v}) for v in (0, -1, 1e-7, 1e7, NAN, INFINITE, "some", None)),
         *(("--seed", {"seed": v}) for v in (-1, 1.0, "x", None, 2**63 + 1)),
         *(("--sample", {"sample": v}) for v in (0, -1, "some", 1.5, True, None)),
-        *(("--method", {"method": v}) for v in ("", "lda", "STROD", None)),
+        *(("--method", {"method": v}) for v in ("", "plsa", "STROD", None)),
         *(("--polish", {"polish": v}) for v in (-1, 1001, 1.5, "much", True)),
         *(("--topical", {"topical": v}) for v in ("", "topic", None)),
         *(("--lookahead", {"lookahead": v}) for v in ("off", "on", 1, None)),
         *(("thin", {"thin": v}) for v in (-0.1, 1.1, NAN, "x")),
         *(("clip", {"clip": v}) for v in (-1, 0.5, True)),
         *(("eta", {"eta": v}) for v in (-0.1, 1.1, NAN)),
+        *(
+            ("--iterations", {"iterations": v, "method": "cathy"})
+            for v in (0, -1, 1.5, "many", True, 10**9 + 1)
+        ),
+        *(
+            ("--method-seconds", {"method_seconds": v, "method": "cathy"})
+            for v in (-1, NAN, INFINITE, "long", None)
+        ),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
@@ -59,7 +67,8 @@ def test_refused(flag: str, values: dict[str, Any]) -> None:
         {"thin": 1},
         {"clip": 0},
         {"eta": 1},
-        *({"method": method} for method in METHODS),
+        *({"method": method} for method in (*METHODS, *BASELINES)),
+        {"method": "hpam", "iterations": 1, "method_seconds": 0.5},
     ],
     ids=str,
 )
