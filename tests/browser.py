@@ -6,7 +6,9 @@ ended by a NUL byte. Nothing listens on a port, and nothing but the standard lib
 
 from __future__ import annotations
 
+import argparse
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -16,6 +18,7 @@ import signal
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -110,10 +113,8 @@ class Chromium:
 
     def close(self) -> None:
         """End the process, and what it started."""
-        try:
+        with contextlib.suppress(OSError):  # it may have ended by itself
             self.send("Browser.close")
-        except OSError:
-            pass  # it has ended by itself
         end = time.monotonic() + 5
         while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
             if time.monotonic() > end:
@@ -309,3 +310,32 @@ def browser(chromium: Chromium, tmp_path: Path) -> Iterator[Browser]:
     page.start()
     yield page
     page.stop()
+
+
+def _main() -> None:
+    """A picture of a page: ``python -m tests.browser PAGE PNG [--size 1280x720] [KEY]...``.
+
+    A KEY is one of `KEYS`, a sign, or a text to write.
+    """
+    parser = argparse.ArgumentParser(description=_main.__doc__)
+    parser.add_argument("page", type=Path)
+    parser.add_argument("png", type=Path)
+    parser.add_argument("keys", nargs="*")
+    parser.add_argument("--size", default="1280x720")
+    parser.add_argument("--scheme", default="light")
+    chosen = parser.parse_intermixed_args()
+    width, _, height = chosen.size.partition("x")
+    with TemporaryDirectory() as folder:
+        running = Chromium(find_browser(), Path(folder))
+        page = Browser(running, Path(folder) / "downloads")
+        page.start()
+        page.screen(int(width), int(height), chosen.scheme)
+        page.open(chosen.page)
+        for key in chosen.keys:
+            page.press(key) if key in KEYS or len(key) == 1 else page.type(key)
+        page.screenshot(chosen.png)
+        running.close()
+
+
+if __name__ == "__main__":
+    _main()

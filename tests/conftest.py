@@ -21,6 +21,7 @@ from strod.cli.main import main
 from strod.progress import Silent
 from strod.warmup import compile_kernels
 from strod.workspace import Workspace
+from tests.browser import browser, chromium  # noqa: F401 - fixtures for all tests
 from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:

@@ -121,10 +121,29 @@ def test_bad_options(planted: Workspace, how: dict[str, Any]) -> None:
         automatic(planted, **how)
 
 
+def test_stems_are_found_too(tmp_path: Path) -> None:
+    pytest.importorskip("snowballstemmer", reason="stems need snowballstemmer")
+    texts = [f"Learning Machines. {text}" for text in planted_texts(60)]
+    made = strod.build(texts, out=tmp_path / "w.strod", height=0, stem=True, workers=1)
+    (unit,) = units_of_texts(made, ["learned machine"]).values()
+    words = made.phrasebook.lexicon.words
+    tokens = made.phrasebook.units.tokens(unit)
+    assert [words[token] for token in tokens] == ["learn", "machin"]
+
+
 def test_phrases_are_found_as_authors_write_them(tmp_path: Path) -> None:
     """Hyphens, capitals, accents and clitics; "data base" and "database" are different."""
-    own = ["Semi-Markov", "database", "data base", "Galois' theory", "naïve Bayes", "quality of service"]
-    texts = [f"{own[i % 6]} {own[(i + 1) % 6]}. {text}" for i, text in enumerate(planted_texts(120))]
+    own = [
+        "Semi-Markov",
+        "database",
+        "data base",
+        "Galois' theory",
+        "naïve Bayes",
+        "quality of service",
+    ]
+    texts = [
+        f"{own[i % 6]} {own[(i + 1) % 6]}. {text}" for i, text in enumerate(planted_texts(120))
+    ]
     made = strod.build(texts, out=tmp_path / "w.strod", children=2, height=1, workers=1)
     known = units_of_texts(made, [*own, "never seen"])
     words = made.phrasebook.lexicon.words

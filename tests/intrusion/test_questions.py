@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 Tree = dict[str, Entry]
 
 
-def drawn(tree: Tree, kind: str, x: int = 2, seed: int = 0, most: int = 200) -> list[list[Question]]:
+def drawn(
+    tree: Tree, kind: str, x: int = 2, seed: int = 0, most: int = 200
+) -> list[list[Question]]:
     return list(islice(rounds(tree, kind, x, np.random.default_rng(seed)), most))
 
 
@@ -127,6 +129,6 @@ def test_only_the_best_phrases_are_drawn_from() -> None:
     questions = list(chain.from_iterable(drawn(tree, "phrase", 4, most=50)))
     for question in questions:
         check_phrases(tree, question, 4)
-    seen = {option for one in questions for option, in one.options}
+    seen = {option for one in questions for (option,) in one.options}
     assert len(seen) == 2 * TOP
     assert len(tree["o/1"].shown) == SHOWN

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["automatic", "odd_one_out"]
 
-DRAWS = 10
+DRAWS = 20  # 100 topic questions about a tree of five by five
 WORDS = 2 * TOP  # of a topic; an intruder is none of them
 _DIGITS = 9  # means that differ by less are the same
 _OF = ("phrases", "words")

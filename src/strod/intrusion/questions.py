@@ -149,6 +149,7 @@ class _Drawer:
 
     def __init__(self, tree: Mapping[str, Entry], x: int, random: np.random.Generator) -> None:
         self._tree, self._x, self._random = tree, x, random
+        self._known: dict[str, list[list[tuple[Item, ...]]]] = {}
 
     def allows(self, path: str) -> bool:
         """Whether there is a question about a topic."""
@@ -174,8 +175,10 @@ class _Drawer:
 
     def _strangers(self, path: str) -> list[list[tuple[Item, ...]]]:
         """Possible intruders of each topic that has some."""
-        found = (self._intruders(path, other) for other in self._others(path))
-        return [intruders for intruders in found if intruders]
+        if path not in self._known:
+            found = (self._intruders(path, other) for other in self._others(path))
+            self._known[path] = [intruders for intruders in found if intruders]
+        return self._known[path]
 
     def _others(self, path: str) -> list[str]:
         """Topics that intruders come from."""
