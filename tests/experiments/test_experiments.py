@@ -92,7 +92,7 @@ def test_scalability(source: Path, tmp_path: Path) -> None:
     found = run("scalability", tmp_path, "--corpus", source)
     methods = here("strod", *BASELINES)
     assert [(row["documents"], row["method"]) for row in found] == [
-        (size, method) for size in ("120", "240") for method in methods
+        (size, method) for size in ("100", "200") for method in methods
     ]
     for row in found:
         assert row["status"] == "ok"
@@ -123,7 +123,7 @@ def test_height_and_width(source: Path, tmp_path: Path) -> None:
 
 def test_variants_on_the_usual_corpus(tmp_path: Path) -> None:
     found = run("variants", tmp_path, "--methods", "strod,rtod,tod", "--children", 3)
-    assert {(row["corpus"], row["documents"]) for row in found} == {("docstrings", "300")}
+    assert {(row["corpus"], row["documents"]) for row in found} == {("docstrings", "200")}
     small, large = found[:3], found[3:]
     assert [row["method"] for row in small] == ["strod", "rtod", "tod"]
     assert [row["topics"] for row in small] == ["12", "12", "3"]  # tod splits the root only
