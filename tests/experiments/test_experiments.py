@@ -143,6 +143,11 @@ def test_robustness(source: Path, tmp_path: Path) -> None:
     assert "ncrp is left out" in (tmp_path / "robustness.md").read_text()
     runs = [json.loads(line) for line in (tmp_path / "robustness.jsonl").read_text().splitlines()]
     assert len(runs) == 3 * len(found)  # two builds and a variance each
+    # A run that was stopped before the variance, and whose workspaces are gone, builds them again.
+    kept = [json.dumps(line) for line in runs if "seed" in line["key"]["row"]]
+    (tmp_path / "robustness.jsonl").write_text("".join(f"{line}\n" for line in kept))
+    again = run("robustness", tmp_path, "--corpus", source, "--methods", "strod,splitlda,ncrp")
+    assert {row["method"]: float(row["variance"]) for row in again} == values
 
 
 def test_iterations(source: Path, tmp_path: Path) -> None:
