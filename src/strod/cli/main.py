@@ -9,7 +9,18 @@ from typing import Any, NoReturn
 import typer
 
 from strod import __version__
-from strod.cli import assign, build, check, demo, evaluate, export, intrusion, revise, show
+from strod.cli import (
+    assign,
+    build,
+    check,
+    demo,
+    evaluate,
+    experiment,
+    export,
+    intrusion,
+    revise,
+    show,
+)
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
@@ -42,6 +53,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.add_typer(intrusion.intrusion, name="intrusion")
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
+app.command("experiment")(experiment.experiment)
 
 
 def _version(value: bool) -> None:

@@ -11,12 +11,34 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Components", "decompose"]
+__all__ = ["Components", "Power", "decompose"]
 
 STARTS = 30  # N, outer iterations
 STEPS = 30  # n, inner iterations
 REFINEMENTS = 30
 CONVERGED = 1e-14
+
+
+class Power(NamedTuple):
+    """How hard the power method tries.
+
+    Attributes
+    ----------
+    starts : int
+        N, outer iterations: start vectors of each component.
+    steps : int
+        n, inner iterations from each start.
+    refine : bool
+        Whether all vectors are improved together in the end.
+    pointers : int
+        Most frequent words whose directions are taken as starts; with 0 all starts are
+        drawn by chance, as in the paper.
+    """
+
+    starts: int = STARTS
+    steps: int = STEPS
+    refine: bool = True
+    pointers: int = 1000
 
 
 class Components(NamedTuple):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from strod.moments.counts import Counts
+    from strod.tensor.power import Power
     from strod.tree.options import TreeOptions
     from strod.tree.topic import Node
     from strod.work import Engine
@@ -42,7 +43,11 @@ def paper_options(options: TreeOptions) -> TreeOptions:
 
 
 def paper_splitter(
-    options: TreeOptions, counts: Callable[[], csr_array], width: int, memory: int
+    options: TreeOptions,
+    counts: Callable[[], csr_array],
+    width: int,
+    memory: int,
+    power: Power = paper.POWER,
 ) -> Callable[[Node, list[Counts], Engine], Split]:
     """A function that splits a node as a variant of the paper does."""
     need = paper.needed_bytes(options.method, width)
@@ -57,7 +62,7 @@ def paper_splitter(
 
     def split(node: Node, parts: list[Counts], _: Engine) -> Split:
         if node.id == ROOT:
-            states[ROOT] = paper.root(options.method, counts())
+            states[ROOT] = paper.root(options.method, counts(), power)
         else:
             [part] = node.parts
             states[node.id] = states[part.split].child(found[part.split], part.fine[0])

@@ -15,6 +15,7 @@ from strod.tree.shares import MemoryBook
 from strod.work import Serial
 
 if TYPE_CHECKING:
+    from strod.tree.grow import Splitter
     from strod.tree.options import TreeOptions
     from strod.work import Engine
 
@@ -49,11 +50,20 @@ def matrix_shards(counts: csr_array) -> list[MatrixShard]:
 
 
 def grow_matrix(
-    counts: csr_array, options: TreeOptions, engine: Engine | None = None
+    counts: csr_array,
+    options: TreeOptions,
+    engine: Engine | None = None,
+    splitter: Splitter | None = None,
 ) -> tuple[Grown, MemoryBook]:
-    """Grow a tree over the rows of `counts`; returns it and the documents' shares."""
+    """Grow a tree over the rows of `counts`; returns it and the documents' shares.
+
+    A `splitter` decomposes the nodes instead of `strod.tree.split.split_node`.
+    """
     book = MemoryBook()
     occurrences = np.asarray(counts.sum(axis=0), dtype=np.int64).ravel()
     with threadpool_limits(1):
-        tree = grow(matrix_shards(counts), occurrences, options, engine or Serial(), book, Silent())
+        tree = grow(
+            matrix_shards(counts), occurrences, options, engine or Serial(), book, Silent(),
+            splitter=splitter,
+        )  # fmt: skip
     return tree, book

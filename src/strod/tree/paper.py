@@ -38,7 +38,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from strod.moments.whitening import DENSE, HALVINGS, SMALL, Whitening
-from strod.tensor.power import decompose
+from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import recover, third_moment
 from strod.tree import dense
 
@@ -54,8 +54,8 @@ __all__ = ["METHODS", "NotSplittable", "PaperNode", "PaperSplit", "needed_bytes"
 METHODS = ("tod", "rtod", "rtod2", "rtod3", "strod-paper")
 
 DOCUMENTS = 10  # fewer have no say
-STARTS = 100  # N
-STEPS = 500  # n; with the paper's 30 the variants agree to 1e-4 only where text is scarce
+# N = 100, n = 500: with the paper's 30 the variants agree to 1e-4 only where text is scarce.
+POWER = Power(starts=100, steps=500, refine=False, pointers=0)
 TINY = 1e-6  # an eigenvalue of the tensor is 1 or more in theory
 COLUMNS = 16  # k and then some, for estimates of memory
 
@@ -93,7 +93,7 @@ class PaperNode(Protocol):
         """Child z of a split of this node; its moments depend on its ancestors only."""
 
 
-def root(method: str, counts: csr_array) -> PaperNode:
+def root(method: str, counts: csr_array, power: Power = POWER) -> PaperNode:
     """The root of a tree.
 
     Parameters
@@ -102,6 +102,9 @@ def root(method: str, counts: csr_array) -> PaperNode:
         One of `METHODS`.
     counts : csr_array of shape (documents, V)
         How often a word stands in a document.
+    power : Power
+        Iterations of the tensor power method; `refine` and `pointers` are not the paper's
+        and have no say.
 
     Notes
     -----
@@ -112,8 +115,8 @@ def root(method: str, counts: csr_array) -> PaperNode:
     counts = csr_array(counts, dtype=np.float64)
     everything = np.ones(counts.shape[1])
     if method in {"rtod3", "strod-paper"}:
-        return _OfCounts(counts, everything, full=method == "rtod3")
-    return _of_moments(dense.long_enough(counts, everything), method)
+        return _OfCounts(counts, everything, method == "rtod3", power)
+    return _of_moments(dense.long_enough(counts, everything), method, power)
 
 
 def needed_bytes(method: str, width: int) -> int:
@@ -211,11 +214,13 @@ def _whitened_full(second: csr_array, first: Array, k: int, alpha0: float) -> _W
     return _Whitened(*_positive(moment, k, alpha0))
 
 
-def _children(tensor: Array, whitened: _Whitened, random: np.random.Generator) -> PaperSplit:
+def _children(
+    tensor: Array, whitened: _Whitened, random: np.random.Generator, power: Power
+) -> PaperSplit:
     """Power iteration, deflation and recovery (Algorithm 1, lines 5 to 13)."""
     if not np.isfinite(tensor).all():
         raise NotSplittable("the third moment is not finite")
-    found = decompose(tensor, random, starts=STARTS, steps=STEPS, refine=False)
+    found = decompose(tensor, random, starts=power.starts, steps=power.steps, refine=False)
     if not found.values.min() > TINY:
         raise NotSplittable("no positive eigenvalue of the third moment")
     topics = recover(found, whitened.whitening, whitened.vectors)
@@ -244,6 +249,7 @@ class _OfMoments:
     first: Array
     second: csr_array
     third: Array
+    power: Power = POWER
     path: tuple[tuple[PaperSplit, int], ...] = field(default=())
 
     def split(self, k: int, alpha0: float, random: np.random.Generator) -> PaperSplit:
@@ -257,7 +263,7 @@ class _OfMoments:
             whitened = _whitened_full(self.second, self.first, k, alpha0)
         third, used = self.conditional_third(), whitened.alpha0
         tensor = dense.tensor_of(third, self.second, self.first, used, whitened.basis)
-        return _children(tensor, whitened, random)
+        return _children(tensor, whitened, random, self.power)
 
     def child(self, split: PaperSplit, z: int) -> PaperNode:
         """Condition the moments on child z of a split."""
@@ -273,9 +279,9 @@ class _OfMoments:
         return third
 
 
-def _of_moments(counts: csr_array, method: str) -> PaperNode:
+def _of_moments(counts: csr_array, method: str, power: Power) -> PaperNode:
     first, second = dense.first_moment(counts), dense.second_moment(counts)
-    return _OfMoments(method, counts.shape[0], first, second, dense.third_moment(counts))
+    return _OfMoments(method, counts.shape[0], first, second, dense.third_moment(counts), power)
 
 
 @dataclass(frozen=True)
@@ -289,6 +295,7 @@ class _OfCounts:
     counts: csr_array
     share: Array
     full: bool
+    power: Power
 
     def split(self, k: int, alpha0: float, random: np.random.Generator) -> PaperSplit:
         """Find `k` children."""
@@ -301,7 +308,7 @@ class _OfCounts:
             whitened = _whitened(dense.second_operator(counts), first, k, alpha0, random)
         third = dense.contracted_third(counts, whitened.vectors)
         tensor = third_moment(third, whitened.vectors.T @ first, whitened.whitening)
-        return _children(tensor, whitened, random)
+        return _children(tensor, whitened, random, self.power)
 
     def child(self, split: PaperSplit, z: int) -> PaperNode:
         """Topical counts of child z of a split."""

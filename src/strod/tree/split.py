@@ -11,7 +11,7 @@ import numpy as np
 
 from strod.moments.moments import Moments
 from strod.moments.whitening import Whitening, spectrum, whiten
-from strod.tensor.power import decompose
+from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
 from strod.tree.grouping import Merge, dendrogram
 from strod.tree.inference import FineTopics
@@ -37,7 +37,7 @@ FEWEST = 10  # documents that say something about a topic, else it is a leaf
 ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
 WEAK = 5.0  # effective documents below which a fine topic is junk
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
-POINTERS = 1000  # words whose directions the power method may start from
+POWER = Power()
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
 
@@ -93,6 +93,7 @@ def split_node(
     options: TreeOptions,
     random: np.random.Generator,
     engine: Engine,
+    power: Power = POWER,
 ) -> Split:
     """Decompose a node into fine topics.
 
@@ -108,6 +109,8 @@ def split_node(
         Belongs to this node.
     engine : Engine
         Maps over the blocks.
+    power : Power
+        Iterations of the tensor power method.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def split_node(
         raise NotSplit("no document has three words")
     found = spectrum(moments, min(options.fine, width), random)
     k = _components(found, moments.noise, options)
-    recovered, alpha0 = _recovered(moments, found, k, options, random)
+    recovered, alpha0 = _recovered(moments, found, k, options, random, power)
     start = recovered.words * (1 - MIXED) + MIXED * moments.first
     counts = start * recovered.weights[:, None] * moments.tokens
     topics, state = polish(blocks, FineTopics(counts.astype(np.float32)), options.polish, engine)
@@ -155,14 +158,19 @@ def _energy(values: Array, options: TreeOptions) -> int:
 
 
 def _recovered(
-    moments: Moments, found: Spectrum, k: int, options: TreeOptions, random: np.random.Generator
+    moments: Moments,
+    found: Spectrum,
+    k: int,
+    options: TreeOptions,
+    random: np.random.Generator,
+    power: Power,
 ) -> tuple[Recovered, float]:
     """Whitening, tensor, power method, recovery; α0 as given or found."""
     vectors = found.vectors[:, :k]
     first, third = vectors.T @ moments.first, moments.third(vectors)
     seed = random.integers(2**63)
     # A word of one topic alone points to it: W'·M2·e_x = Σ_z √α_z·φ_zx·v_z.
-    frequent = np.argsort(-moments.first, kind="stable")[:POINTERS]
+    frequent = np.argsort(-moments.first, kind="stable")[: power.pointers]
 
     def attempt(alpha0: float) -> tuple[Recovered, Whitening] | None:
         whitening = whiten(found, moments.first, k, alpha0)
@@ -171,7 +179,10 @@ def _recovered(
         r = len(whitening.scale)
         tensor = third_moment(third[:r, :r, :r], first[:r], whitening)
         likely = (vectors[frequent, :r] @ whitening.unscale).T
-        components = decompose(tensor, np.random.default_rng(seed), likely=likely)
+        components = decompose(
+            tensor, np.random.default_rng(seed), likely=likely,
+            starts=power.starts, steps=power.steps, refine=power.refine,
+        )  # fmt: skip
         return recover(components, whitening, vectors[:, :r]), whitening
 
     def total(alpha0: float) -> float | None:

@@ -1,0 +1,141 @@
+"""Corpora of the experiments: documents in one form, and subsets that every run agrees on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+
+from strod.errors import InputError
+from strod.text.docstrings import records, source_files
+from strod.text.records import Document, Fields
+from strod.text.sources import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from strod.experiments.settings import Settings
+
+__all__ = ["Texts", "read_corpora"]
+
+DEMO = "docstrings"
+QUICK_PACKAGE, QUICK_FILES = "numpy", 3  # every third file of it
+
+
+@dataclass
+class Texts:
+    """A corpus as JSON lines with the fields ``id``, ``text`` and ``label``.
+
+    Attributes
+    ----------
+    name : str
+        For tables.
+    path : Path
+        The lines.
+    sha256 : str
+        Of the lines.
+    labelled : bool
+        Whether some document has a label.
+    """
+
+    name: str
+    path: Path
+    sha256: str
+    labelled: bool
+    _order: NDArray[np.int64] = field(repr=False)  # lines by the hash of their ids
+
+    @property
+    def documents(self) -> int:
+        """How many."""
+        return len(self._order)
+
+    def part(self, documents: int) -> Path:
+        """A file with so many documents, in their order; a smaller part lies in a larger one.
+
+        Documents are drawn by a hash of their id: the same on every run.
+        """
+        if not 0 < documents < self.documents:
+            return self.path
+        target = self.path.with_name(f"{self.path.stem}-{documents}.jsonl")
+        if not target.exists():
+            chosen = set(self._order[:documents].tolist())
+            building = target.with_suffix(".part")
+            with self.path.open("rb") as lines, building.open("wb") as out:
+                out.writelines(line for number, line in enumerate(lines) if number in chosen)
+            building.replace(target)
+        return target
+
+
+def read_corpora(settings: Settings, folder: Path) -> list[Texts]:
+    """Read every corpus of an experiment into `folder`."""
+    if not settings.corpora:
+        corpora = [(DEMO, _docstrings(quick=settings.quick))]
+    else:
+        names = _names(settings.corpora)
+        corpora = [
+            (name, _documents(path, settings))
+            for name, path in zip(names, settings.corpora, strict=True)
+        ]
+    limit = settings.plan.documents
+    found = []
+    for name, documents in corpora:
+        texts = _written(name, documents, folder / f"{name}.jsonl")
+        found.append(_written(name, _lines(texts.part(limit)), folder / f"{name}-few.jsonl")
+                     if 0 < limit < texts.documents else texts)  # fmt: skip
+    return found
+
+
+def _names(paths: tuple[Path, ...]) -> list[str]:
+    """File names without their endings; numbered if two are the same."""
+    names = [path.name.split(".")[0] or "corpus" for path in paths]
+    twice = {name for name in names if names.count(name) > 1}
+    return [f"{name}-{i}" if name in twice else name for i, name in enumerate(names, start=1)]
+
+
+def _docstrings(*, quick: bool) -> Iterator[dict[str, Any]]:
+    """Text that is on every machine; labels are package and subpackage."""
+    files = source_files([QUICK_PACKAGE])[::QUICK_FILES] if quick else source_files()
+    for record in records(files):
+        parts = record["module"].split(".")
+        label = [record["package"], ".".join(parts[: 1 + (record["package"] != "stdlib")])]
+        yield {"id": record["id"], "text": record["text"], "label": label}
+
+
+def _documents(path: Path, settings: Settings) -> Iterator[dict[str, Any]]:
+    """All that can be read of a file or folder."""
+    fields = Fields(text=settings.text_field, meta=(settings.labels,))
+    number = 0
+    for part in resolve([path]):
+        for item in part.read(fields, lambda _: None):
+            number += 1
+            if isinstance(item, Document):
+                name = str(number) if item.id is None else item.id.decode()
+                yield {"id": name, "text": item.text.decode(), "label": item.meta[0]}
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as lines:
+        yield from map(orjson.loads, lines)
+
+
+def _written(name: str, documents: Iterator[dict[str, Any]], path: Path) -> Texts:
+    digest = hashlib.sha256()
+    ranks: list[bytes] = []
+    labelled = False
+    with path.open("wb") as out:
+        for record in documents:
+            labelled = labelled or bool(record["label"])
+            line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE, default=str)
+            digest.update(line)
+            ranks.append(hashlib.blake2b(record["id"].encode(), digest_size=8).digest())
+            out.write(line)
+    if not ranks:
+        raise InputError(f"{name}: no document with text; name its field with --text-field")
+    order = np.argsort(np.array(ranks, dtype="S8").view(">u8"), kind="stable")
+    return Texts(name, path, digest.hexdigest(), labelled, order)

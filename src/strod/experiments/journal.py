@@ -1,0 +1,102 @@
+"""What has been measured, a line each: written as it is done, read by the next run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from strod.errors import DamagedError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """Measurements by their key, in a file of JSON lines.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made with the first line.
+    code : str
+        Checksum of the code that measures now.
+    fresh : bool
+        Whether to begin anew.
+
+    Attributes
+    ----------
+    older : int
+        Lines that were asked for and had been measured with other code.
+    """
+
+    def __init__(self, path: Path, code: str, *, fresh: bool = False) -> None:
+        self.path, self._code, self.older = path, code, 0
+        if fresh:
+            path.unlink(missing_ok=True)
+        self._found: dict[str, dict[str, Any]] = {}
+        for line in self._lines():
+            self._found[_text(line["key"])] = line
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def _lines(self) -> list[dict[str, Any]]:
+        """All whole lines; a last one without an end was being written when its run died."""
+        try:
+            parts = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        lines = []
+        for number, part in enumerate(parts[:-1], start=1):
+            try:
+                line = json.loads(part) if part else None
+            except ValueError:
+                line = {}
+            if line is not None and not _sound(line):
+                raise DamagedError(
+                    f"{self.path}:{number}: is no measurement; delete the line or give --fresh"
+                )
+            lines += [line] if line else []
+        return lines
+
+    def find(self, key: dict[str, Any]) -> dict[str, Any] | None:
+        """The values that were measured for a key."""
+        line = self._found.get(_text(key))
+        if line is None:
+            return None
+        self.older += line.get("code") != self._code
+        values: dict[str, Any] = line["values"]
+        return values
+
+    def add(self, key: dict[str, Any], values: dict[str, Any]) -> None:
+        """Write a line, in one call and down to the disk."""
+        line = {"key": key, "values": values, "code": self._code}
+        self._found[_text(key)] = line
+        try:
+            self._cut()
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                os.write(descriptor, _text(line).encode() + b"\n")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def _cut(self) -> None:
+        """Drop a last line without an end."""
+        if self.path.exists():
+            whole = self.path.read_bytes()
+            if not whole.endswith(b"\n"):
+                os.truncate(self.path, whole.rfind(b"\n") + 1)
+
+
+def _sound(line: Any) -> bool:
+    return isinstance(line, dict) and all(isinstance(line.get(n), dict) for n in ("key", "values"))
+
+
+def _text(content: dict[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, ensure_ascii=False)

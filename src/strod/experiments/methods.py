@@ -1,0 +1,102 @@
+"""The one place that knows which methods and scores there are, and how they are asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from strod.errors import UsageError
+from strod.tree import options
+from strod.tree.paper import METHODS as PAPER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "BASELINES",
+    "all_but",
+    "available",
+    "build_options",
+    "intrusion",
+    "iterations",
+    "scores",
+    "variance",
+]
+
+# Methods of others: the package that each needs, and its usual iterations. The paper has 1,000 for
+# the samplers; the others stop when they have converged, and take so many at most.
+BASELINES = {
+    "splitlda": ("tomotopy", 1000),
+    "hpam": ("tomotopy", 1000),
+    "ncrp": ("tomotopy", 1000),
+    "cathy": ("", 500),
+    "nmf": ("sklearn", 200),
+    "lda": ("sklearn", 10),
+}
+KNOWN = ("strod", *PAPER, *BASELINES)
+
+
+def available(asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Which of the methods can be run here, and why not the others."""
+    for method in asked:
+        if method not in KNOWN:
+            raise UsageError(f"--methods {method}: unknown; there are {', '.join(KNOWN)}")
+    reasons = {method: reason for method in asked if (reason := _missing(method))}
+    return [method for method in asked if method not in reasons], reasons
+
+
+def _missing(method: str) -> str:
+    if method not in (*options.METHODS, *getattr(options, "BASELINES", ())):
+        return "this version of strod does not have it"
+    package, _ = BASELINES.get(method, ("", 0))
+    if package and find_spec(package) is None:
+        return 'a package is missing: pip install "strod[baselines]"'
+    return ""
+
+
+def all_but(methods: Sequence[str], reason: str) -> dict[str, str]:
+    """The other methods, each with the reason why it is left out."""
+    return {method: reason for method in KNOWN if method not in methods}
+
+
+def iterations(method: str, most: int) -> int | None:
+    """Iterations of a method when at most so many are asked for; None if it has none."""
+    return min(most, BASELINES[method][1]) if method in BASELINES else None
+
+
+def build_options(method: str, steps: int | None) -> dict[str, Any]:
+    """Options of a build by a method; those that do not iterate take no iterations."""
+    return {"method": method} | ({} if steps is None else {"iterations": steps})
+
+
+def _part(name: str, what: str) -> Any:
+    if find_spec(name) is None:
+        raise UsageError(f"{what} need {name}, which this version of strod does not have")
+    return import_module(name)
+
+
+def variance(trees: Sequence[Any]) -> float | None:
+    """Mean KL divergence of matched topics over all ordered pairs of runs (section 6.2).
+
+    None if a tree has no topic but its root: there is nothing to match.
+    """
+    if min(map(len, trees)) <= 1:
+        return None
+    return float(_part("strod.evaluate", "variances").variance(trees))
+
+
+def scores(workspace: Any, labels: str | None) -> dict[str, Any]:
+    """Coherence, diversity and, with labels, agreement."""
+    found: dict[str, Any] = (
+        _part("strod.evaluate", "scores").evaluate(workspace, labels=labels).as_dictionary()
+    )
+    return found
+
+
+def intrusion(workspace: Any) -> dict[str, Any]:
+    """Automatic phrase intrusion and topic intrusion."""
+    found: dict[str, Any] = _part("strod.intrusion", "intrusions").automatic(
+        workspace, of="phrases"
+    )
+    return found
