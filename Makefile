@@ -5,6 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
+TESTERS ?= 2
 
 .PHONY: help demo test lint format bench clean
 
@@ -21,7 +22,7 @@ demo: $(READY)  ## grow a tree over the docstrings of Python, NumPy and SciPy an
 	@$(RUN)/strod demo --out demo.strod
 
 test: $(READY)  ## run the tests
-	$(RUN)/python -m pytest $(ARGS)
+	$(RUN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
 	$(RUN)/ruff check .

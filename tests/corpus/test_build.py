@@ -109,8 +109,13 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+def named(options: dict[str, Any]) -> str:
+    """The same in every process: a function has an address, and a name."""
+    return str({key: getattr(value, "__name__", value) for key, value in options.items()})
+
+
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=named)
 def test_corpus_equals_naive_version(build: Build, seed: int, options: dict[str, Any]) -> None:
     records = random_records(seed)
     compare(build(records, **options), expected(records, CorpusOptions(**options)))
@@ -118,7 +123,7 @@ def test_corpus_equals_naive_version(build: Build, seed: int, options: dict[str,
 
 @pytest.mark.usefixtures("small_batches", "small_blocks", "small_shards")
 @pytest.mark.parametrize("seed", range(3, 9))
-@pytest.mark.parametrize("options", OPTIONS[::3], ids=str)
+@pytest.mark.parametrize("options", OPTIONS[::3], ids=named)
 def test_many_small_pieces_equal_naive_version(
     build: Build, seed: int, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

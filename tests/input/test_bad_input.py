@@ -270,7 +270,7 @@ GOOD = {
     "utf16-big": ("a.jsonl", b"\xfe\xff" + (FIRST + LAST).decode().encode("utf-16-be"), 2),
     "utf16-lines": ("a.txt", "grüner Fluss\nweiße Wolke 𝄞\n".encode("utf-16"), 2),
     "utf16-csv": ("a.csv", "text,n\nFluss,1\nWolke,2\n".encode("utf-16"), 2),
-    "utf16-gzip": ("a.txt.gz", gzip.compress("Fluss\nWolke\n".encode("utf-16")), 2),
+    "utf16-gzip": ("a.txt.gz", gzip.compress("Fluss\nWolke\n".encode("utf-16"), mtime=0), 2),
     "utf32-lines": ("a.txt", "Fluss\nWolke\n".encode("utf-32"), 2),
     "nan-in-unused-field": ("a.jsonl", FIRST + b'{"text": "river", "x": NaN}\n', 2),
     "duplicate-unused-key": ("a.jsonl", FIRST + b'{"text": "river", "x": 1, "x": 2}\n', 2),
@@ -290,7 +290,11 @@ GOOD = {
     "no-last-newline": ("a.jsonl", FIRST + LAST.rstrip(), 2),
     "csv-quoted-newlines": ("a.csv", b'text,n\r\n"river\r\n""stone""",1\r\ncloud,2\r\n', 2),
     "csv-semicolons": ("a.csv", b"n;text\n1;river, stone\n2;cloud\n", 2),
-    "two-gzip-members": ("a.jsonl.gz", gzip.compress(FIRST) + gzip.compress(LAST), 2),
+    "two-gzip-members": (
+        "a.jsonl.gz",
+        gzip.compress(FIRST, mtime=0) + gzip.compress(LAST, mtime=0),
+        2,
+    ),
     "compressed-without-suffix": ("a.jsonl", bz2.compress(FIRST + LAST), 2),
 }
 
@@ -314,7 +318,7 @@ def test_a_line_of_twelve_megabytes_is_kept(bench: Bench) -> None:
 CUT_PARQUET = parquet(pa.table({"text": texts(50)}))
 USELESS = {
     "empty-file": ("a.jsonl", b"", ["a.jsonl: is empty"]),
-    "empty-gzip": ("a.jsonl.gz", gzip.compress(b""), ["a.jsonl.gz: is empty"]),
+    "empty-gzip": ("a.jsonl.gz", gzip.compress(b"", mtime=0), ["a.jsonl.gz: is empty"]),
     "blank-file": ("a.txt", b"\n  \n\r\n", ["a.txt: is empty"]),
     "csv-header-only": ("a.csv", b"text,n\n", ["a.csv: is empty"]),
     "empty-csv": ("a.csv", b"", ["a.csv: is empty"]),
@@ -353,14 +357,18 @@ USELESS = {
         parquet(pa.table({"text": [1, 2]})),
         ["a.parquet:1", "text is not a string"],
     ),
-    "cut-gzip": ("a.jsonl.gz", gzip.compress(FIRST)[:-20], ["a.jsonl.gz:1", DAMAGED, "again"]),
-    "cut-gzip-header": ("a.jsonl.gz", gzip.compress(FIRST)[:5], ["a.jsonl.gz:1", DAMAGED]),
+    "cut-gzip": (
+        "a.jsonl.gz",
+        gzip.compress(FIRST, mtime=0)[:-20],
+        ["a.jsonl.gz:1", DAMAGED, "again"],
+    ),
+    "cut-gzip-header": ("a.jsonl.gz", gzip.compress(FIRST, mtime=0)[:5], ["a.jsonl.gz:1", DAMAGED]),
     "cut-bz2": ("a.jsonl.bz2", bz2.compress(FIRST * 99)[:-20], ["a.jsonl.bz2:1", DAMAGED]),
     "cut-xz": ("a.jsonl.xz", lzma.compress(FIRST)[:40], ["a.jsonl.xz:1", DAMAGED]),
     "cut-parquet": ("a.parquet", CUT_PARQUET[:-30], ["a.parquet:1", DAMAGED]),
     "cut-parquet-head": ("a.parquet", CUT_PARQUET[:100], ["a.parquet:1", DAMAGED]),
     "no-parquet": ("a.parquet", b"river stone\n" * 20, ["a.parquet:1", DAMAGED]),
-    "parquet-in-gzip": ("a.gz", gzip.compress(CUT_PARQUET), ["Parquet", "uncompressed"]),
+    "parquet-in-gzip": ("a.gz", gzip.compress(CUT_PARQUET, mtime=0), ["Parquet", "uncompressed"]),
     "csv-unclosed-at-once": ("a.csv", b'text\n"river\nstone\n', ["a.csv:2", "unclosed quote"]),
     "csv-unclosed-header": ("a.csv", b'"text,n\nriver,1\n', ["a.csv:1", "unclosed quote"]),
 }
@@ -401,8 +409,8 @@ MANY = b"".join(b'{"id": %d, "text": "river stone word%x"}\n' % (i, i * i) for i
 @pytest.mark.parametrize(
     "data",
     [
-        gzip.compress(MANY)[: len(gzip.compress(MANY)) // 2],
-        gzip.compress(MANY)[:-8] + b"\0" * 8,
+        gzip.compress(MANY, mtime=0)[: len(gzip.compress(MANY, mtime=0)) // 2],
+        gzip.compress(MANY, mtime=0)[:-8] + b"\0" * 8,
         lzma.compress(MANY)[: len(lzma.compress(MANY)) * 3 // 4],
         zstd(MANY)[: len(zstd(MANY)) * 3 // 4],
     ],
@@ -551,7 +559,7 @@ def test_folder_with_bad_files(bench: Bench) -> None:
         "photo.png": b"\x89PNG\r\n\x1a\n\0\0",
         "latin.txt": b"caf\xe9",
         "nul.txt": b"river\0",
-        "cut.txt.gz": gzip.compress(b"river stone")[:-9],
+        "cut.txt.gz": gzip.compress(b"river stone", mtime=0)[:-9],
         "some.jsonl": FIRST + b"{\n",
     }.items():
         bench.write(f"notes/{name}", data)
@@ -695,7 +703,7 @@ def test_several_sources_add_up(bench: Bench) -> None:
     one = bench.write("a.jsonl", FIRST + b"{\n" + b'{"text": ""}\n')
     two = bench.write("b.csv", b"text,n\nriver,1\nstone\n")
     three = bench.write("c.parquet", parquet(pa.table({"text": ["cloud", None]})))
-    four = bench.write("d.txt.gz", gzip.compress(b"market\n\ngar\0den\n"))
+    four = bench.write("d.txt.gz", gzip.compress(b"market\n\ngar\0den\n", mtime=0))
     bench.check_built(
         bench.build(one, two, three, four, "-", stdin=b"winter\ncaf\xe9\n"),
         5,
@@ -714,7 +722,7 @@ def test_several_sources_add_up(bench: Bench) -> None:
     "data",
     [
         b"river\nstone\n\n\xff\n",
-        gzip.compress(b"river\nstone\n\n\xff\n"),
+        gzip.compress(b"river\nstone\n\n\xff\n", mtime=0),
         b'{"text": "river"}\n{"text": "stone"}\n\n{"text": "\xff"}\n',
         b"\xef\xbb\xbfriver\nstone\n\n\xff\n",
     ],
@@ -771,7 +779,7 @@ def test_standard_input_is_closed(bench: Bench, source: str) -> None:
 
 def test_a_slow_pipe_by_name(bench: Bench) -> None:
     """What ``strod build <(slowly)`` gives: the first read brings a single byte."""
-    data = gzip.compress(b"river\nstone\n")
+    data = gzip.compress(b"river\nstone\n", mtime=0)
     reading, writing = os.pipe()
 
     def slowly() -> None:

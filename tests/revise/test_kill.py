@@ -146,6 +146,7 @@ def check_killed(path: Path, verb: Verb, before: State, after: State) -> bool:
     if verb.name != "add":  # topics keep their weights whatever is added
         check_tree(workspace)
     check_files(workspace, {})
+    assert workspace.check() == []
     assert names(path.parent) == [path.name]
     return happened
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     Act = Callable[..., Change]
 
 EXAMPLES, STEPS = 300, 6
+PARTS = 4  # so that two processes can share them
 ENOUGH = 4  # fine topics that ``auto`` cuts without learning new ones
 
 PLACES = st.integers(0, 30)
@@ -373,18 +374,20 @@ class Revisions(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.workspace = Workspace(self.workspace.path)
         assert state_of(self.workspace) == self.done[-1]
+        assert self.workspace.check() == []
         history = [entry["undone"] for entry in self.workspace.history()]
         assert history == [False] * len(self.done) + [True] * len(self.undone)
 
 
 @pytest.mark.usefixtures("warm")
-def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:  # noqa: ARG001
     monkeypatch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug here
     machine = type("Machine", (Revisions,), {"base": planted})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=EXAMPLES // PARTS,
             stateful_step_count=STEPS,
             deadline=None,
             phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes

@@ -67,13 +67,13 @@ def write(folder: Path, files: dict[str, bytes]) -> Path:
         ("a.tsv", TSV),
         ("a.tab", TSV),
         ("a.txt", LINES),
-        ("a.jsonl.gz", gzip.compress(JSON)),
+        ("a.jsonl.gz", gzip.compress(JSON, mtime=0)),
         ("a.csv.bz2", bz2.compress(CSV)),
         ("a.jsonl.gz", JSON),
         # nothing in the name: by content
         ("a", JSON),
         ("a.txt", JSON),
-        ("a.gz", gzip.compress(JSON)),
+        ("a.gz", gzip.compress(JSON, mtime=0)),
         ("a", b"\n\n" + JSON),
         ("a", codecs.BOM_UTF16_LE + JSON.decode().encode("utf-16-le")),
         ("a", LINES),
@@ -137,7 +137,7 @@ def test_folders_are_sorted_and_recursive(tmp_path: Path) -> None:
             "a.txt": b"a.txt",
             "a/deep/er/x.md": b"deep",
             "a/more.jsonl": JSON,
-            "c.csv.gz": gzip.compress(CSV),
+            "c.csv.gz": gzip.compress(CSV, mtime=0),
             ".hidden": b"hidden",
             ".git/config": b"hidden",
             "old.strod/manifest.json": b"{}",
@@ -196,7 +196,7 @@ def test_file_that_vanishes(tmp_path: Path) -> None:
         list(part.read(Fields(), nothing))
 
 
-@pytest.mark.parametrize("data", [JSON, LINES, gzip.compress(JSON)])
+@pytest.mark.parametrize("data", [JSON, LINES, gzip.compress(JSON, mtime=0)])
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     (part,) = resolve(["-"])
