@@ -17,6 +17,7 @@ from strod.corpus.counting import count_matrix
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
+from strod.options import check_text
 from strod.phrasebook import lexicon_of
 from strod.phrases.collect import collect
 from strod.phrases.options import PhraseOptions
@@ -24,6 +25,7 @@ from strod.phrases.segmentation import Segmenter
 from strod.progress import Silent
 from strod.replacement import Removal, take_out
 from strod.store.change import changing
+from strod.store.history import next_revision, next_segment, numbered
 from strod.store.phrases import write_counts
 from strod.store.publish import ArrayWriter
 from strod.store.trees import DiskBook, read_split, write_revision
@@ -99,6 +101,7 @@ def add(  # noqa: PLR0913 - all but two by name
     in the corpus already is refused, with nothing changed, unless `replace` is true: then
     the document that had it is taken out.
     """
+    check_text("the note", note)
     progress = progress or Silent()
     if workers is not None:
         options["workers"] = workers
@@ -110,8 +113,9 @@ def add(  # noqa: PLR0913 - all but two by name
         incoming = staging.folder / "incoming"
         incoming.mkdir()
         built = build_corpus(
-            incoming, resolve(sources, chosen.format), chosen, progress, allow_empty=True
-        )
+            incoming, resolve(sources, chosen.format), chosen, progress, allow_empty=True,
+            before=_last_number(workspace.corpus),
+        )  # fmt: skip
         new = Corpus(incoming, {"corpus": built.about})
         addition = _Addition(workspace, staging, new, LocalEngine(chosen.threads), progress)
         with threadpool_limits(1):
@@ -122,6 +126,12 @@ def add(  # noqa: PLR0913 - all but two by name
             addition.publish(note)
     workspace.refresh()
     return result
+
+
+def _last_number(corpus: Corpus) -> int:
+    """The highest number that stands for a document without an id, so that they go on."""
+    ids = (one.removeprefix("#") for shard in corpus.shards() for one in shard.ids)
+    return max((int(one) for one in ids if one.isascii() and one.isdigit()), default=0)
 
 
 class _Addition:
@@ -140,8 +150,7 @@ class _Addition:
         self._corpus, self._tree = workspace.corpus, workspace.tree
         self._tree.verify()
         # Names of segments that no revision has, not even an undone one.
-        taken = max(int(name) for name in staging.folders("corpus"))
-        self._names = (f"{number:04d}" for number in count(taken + 1))
+        self._names = (f"{number:04d}" for number in count(next_segment(staging.manifest)))
         self._name = next(self._names)
         self._shards = list(new.shards())
         self._removal = Removal(self._corpus.about["segments"], len(self._tree.nodes))
@@ -284,15 +293,17 @@ class _Addition:
         """A revision in which topics have more documents, and the corpus a segment more."""
         manifest = self._staging.manifest
         about = manifest["tree"]
-        number = max([*about["history"], *about["undone"]]) + 1
+        number = next_revision(about)
         gone = f", replace {self._removal.documents}" if self._removal.documents else ""
         record = {
             "what": f"add {self._new.documents} documents{gone}", "note": note,
-            "when": datetime.now(UTC).isoformat(timespec="seconds"), "corpus": self._about,
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
         write_revision(self._staging.folder / "tree", self._tree.nodes.values(), record, number)
-        tree = about | {"history": [*about["history"], number], "undone": []}
-        content = manifest | {"corpus": self._about, "tree": tree}
+        history = [*about["history"], number]
+        corpora = about["corpora"] | {str(number): self._about}
+        tree = about | {"history": history, "undone": [], "corpora": corpora}
+        content = manifest | {"corpus": self._about, "tree": numbered(tree, self._about)}
         self._staging.publish(content, self._engine.workers)
 
 

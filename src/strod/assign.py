@@ -20,7 +20,7 @@ from strod.text.sources import resolve
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -50,11 +50,17 @@ def assign_corpus(
 
 
 def assign_new(
-    workspace: Workspace, sources: list[Any], progress: Progress | None = None, **options: Any
+    workspace: Workspace,
+    sources: list[Any],
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> Iterator[dict[str, Any]]:
     """Path and shares of documents that are not in the corpus.
 
-    A text that is in the corpus gets the same answer as its document there.
+    A text that is in the corpus gets the same answer as its document there, a text of unknown
+    words gets the weights of the topics. `tell` is told, in a line each, how many documents
+    have no answer or no known word.
     """
     progress = progress or Silent()
     settings = workspace.manifest["corpus"]["settings"]
@@ -62,17 +68,30 @@ def assign_new(
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
         parts = resolve(sources, chosen.format)
-        built = build_corpus(folder, parts, chosen, progress, allow_empty=True)
+        built = build_corpus(folder, parts, chosen, progress, allow_empty=True, same_ids=True)
         new = Corpus(folder, {"corpus": built.about})
         columns = _columns(workspace.corpus, new)
         progress.stage("assigning", new.documents, "documents")
+        unknown = 0
         for shard in new.shards():
+            counts = _known(shard.counts, *columns)
+            unknown += int((np.diff(counts.indptr) == 0).sum())
             with threadpool_limits(1):
-                shares = workspace.tree.place(_known(shard.counts, *columns))
+                shares = workspace.tree.place(counts)
             yield from _rows(workspace.tree, shard.ids, shares)
             progress.advance(shard.size)
+        if tell is not None:
+            _tell(tell, built.report["documents"], unknown)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _tell(tell: Callable[[str], None], read: dict[str, Any], unknown: int) -> None:
+    if read["rejected"]:
+        why = ", ".join(f"{one['count']} {reason}" for reason, one in read["reasons"].items())
+        tell(f"{read['rejected']} documents have no answer: {why}")
+    if unknown:
+        tell(f"{unknown} documents have no word of the model: they got the weights of the topics")
 
 
 def same_words(settings: dict[str, Any], **options: Any) -> CorpusOptions:

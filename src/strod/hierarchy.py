@@ -57,6 +57,8 @@ class Topic:
         Why it has no children; empty if it has.
     label : str or None
         Its name.
+    named : bool
+        Whether somebody gave it its name.
     pinned : bool
         Whether it survives when its parent is split again.
     phrases : list of (str, float)
@@ -71,7 +73,7 @@ class Topic:
         self.weight, self.alpha, self.alpha0 = node.weight, node.alpha, node.alpha0
         self.documents, self.reason, self.sha256 = node.documents, node.reason, sha256
         self.label: str | None = node.label or None
-        self.pinned = node.pinned
+        self.named, self.pinned = node.named, node.pinned
         self.phrases: list[tuple[str, float]] = [(text, score) for text, score in node.phrases]
 
     def __repr__(self) -> str:
@@ -146,7 +148,7 @@ class Tree(Mapping[str, Topic]):
         self._folder, self._corpus, self.settings = folder, corpus, settings
         self._digests = digests
         self._book = DiskBook(folder / "splits", corpus.segments, digests=digests)
-        found, self.change = read_revision(folder, revision)
+        found, self.change = read_revision(folder, revision, digests)
         self.nodes = {name: node for name, (node, _) in found.items()}
         for node in self.nodes.values():
             self._check(len(node.words) == len(self.surfaces), f"words/{node.id}")
@@ -179,10 +181,13 @@ class Tree(Mapping[str, Topic]):
         return self[ROOT]
 
     def find(self, name: str) -> Topic:
-        """The topic with a path or id, or an error that says what there is."""
+        """The topic with a path, id or given name, or an error that says what there is."""
         try:
             return self[name]
         except KeyError:
+            called = [topic for topic in self.values() if topic.named and topic.label == name]
+            if len(called) == 1:
+                return called[0]
             some = ", ".join(list(self)[1:4]) or ROOT
             raise UsageError(f"{name}: no such topic; there are {some}, …") from None
 

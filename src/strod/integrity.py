@@ -13,7 +13,6 @@ from strod.store.manifest import read_manifest
 from strod.store.trees import (
     DiskBook,
     are_sound,
-    corpus_of,
     node_sha256,
     read_revision,
     read_split,
@@ -44,13 +43,20 @@ def check_workspace(root: Path, workers: int = 1) -> list[str]:
     First every file is compared with its checksum. If all are as they were written, what is
     in them is looked at: trees, decompositions, shares, counts, of every revision.
     """
-    problems = check_files(root, workers)
-    if not problems:
+    while True:
         manifest = read_manifest(root)
-        splits: dict[str, Split] = {}
-        problems = [*_trees(root, manifest, splits), *_corpus(root, manifest)]
-        problems = problems or [*_shares(root, manifest, splits)]
-    return sorted(set(problems))
+        try:
+            problems = check_files(root, workers) or _contents(root, manifest)
+        except (DamagedError, OSError) as error:
+            problems = [" ".join(str(error).split())]
+        if not problems or read_manifest(root) == manifest:  # else somebody has changed it
+            return sorted(set(problems))
+
+
+def _contents(root: Path, manifest: dict[str, Any]) -> list[str]:
+    splits: dict[str, Split] = {}
+    problems = [*_trees(root, manifest, splits), *_corpus(root, manifest)]
+    return problems or [*_shares(root, manifest, splits)]
 
 
 def _trees(root: Path, manifest: dict[str, Any], splits: dict[str, Split]) -> Iterator[str]:
@@ -65,25 +71,18 @@ def _trees(root: Path, manifest: dict[str, Any], splits: dict[str, Split]) -> It
     width = manifest["corpus"]["vocabulary"]
     for name, split in splits.items():
         yield from _located(folder / "splits" / name, _of_split(split, splits, width))
-    ends = [*range(1, len(tree["history"]) + 1)]
-    for history in ([*tree["history"][:end]] for end in ends):
-        yield from _revision(root, history, manifest, splits)
-    for number in tree["undone"]:
-        yield from _revision(root, [number], manifest, splits)
+    for number in [*tree["history"], *tree["undone"]]:
+        yield from _revision(folder, number, width, splits)
 
 
 def _located(path: Path, problems: Iterator[str]) -> Iterator[str]:
     return (f"{path}: {problem}" for problem in problems)
 
 
-def _revision(
-    root: Path, history: list[int], manifest: dict[str, Any], splits: Splits
-) -> Iterator[str]:
-    folder = root / "tree"
-    path = folder / "revisions" / revision_name(history[-1])
+def _revision(folder: Path, number: int, width: int, splits: Splits) -> Iterator[str]:
+    path = folder / "revisions" / revision_name(number)
     try:
-        found, _ = read_revision(folder, history[-1])
-        corpus = corpus_of(folder, history, manifest["tree"], manifest["corpus"])
+        found, _ = read_revision(folder, number)
     except DamagedError as error:
         yield str(error)
         return
@@ -91,7 +90,7 @@ def _revision(
     for name, (node, checksum) in found.items():
         if node_sha256(node) != checksum:
             yield f"{path}: topic {name} has another checksum"
-    yield from _located(path, _of_tree(nodes, splits, corpus["vocabulary"]))
+    yield from _located(path, _of_tree(nodes, splits, width))
 
 
 def _of_tree(nodes: dict[str, Node], splits: Splits, width: int) -> Iterator[str]:

@@ -181,3 +181,11 @@ def _meta_type(entry: str) -> tuple[str, str]:
 def _check(good: bool, message: str) -> None:  # noqa: FBT001
     if not good:
         raise UsageError(message)
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse what cannot be written: half of a character, or no text at all."""
+    try:
+        text.encode()
+    except (UnicodeEncodeError, AttributeError):
+        raise UsageError(f"{what} is not text: {text!r}") from None

@@ -27,6 +27,7 @@ from strod.phrasebook import PhraseBook
 from strod.phrases.mine import PASSES
 from strod.phrases.options import PhraseOptions
 from strod.progress import Progress, Silent
+from strod.store.history import numbered
 from strod.store.manifest import FORMAT, VERSION, checksum, file_digests, seal
 from strod.store.publish import publish_folder, write_json
 from strod.store.trees import DiskBook, write_revision, write_tree
@@ -105,7 +106,7 @@ def build(
         tree = _grow(root, reader, chosen, shape, progress)
         watch.stage("tree", **_grown(tree))
         _describe(root, reader, tree, book, LocalEngine(chosen.threads), progress)
-        write_tree(root / "tree", tree, {"what": "build", "corpus": corpus.about})
+        write_tree(root / "tree", tree, {"what": "build"})
         if namer is not None:
             _name(root, reader, shape, tree, namer)
         watch.stage("phrases", passes=PASSES + 3, **_counted(book.units))
@@ -120,13 +121,17 @@ def build(
                 **_counted(book.units),
                 "sha256": checksum(digests["phrases"]),
             },
-            "tree": {
-                "topics": len(tree.nodes),
-                "settings": shape.settings,
-                "history": [1],
-                "undone": [],
-                "sha256": checksum(digests["tree"]),
-            },
+            "tree": numbered(
+                {
+                    "topics": len(tree.nodes),
+                    "settings": shape.settings,
+                    "history": [1],
+                    "undone": [],
+                    "corpora": {"1": corpus.about},
+                    "sha256": checksum(digests["tree"]),
+                },
+                corpus.about,
+            ),
             "parts": corpus.digests | digests["phrases"] | digests["tree"],
         }
         write_json(root / "manifest.json", manifest | {"sha256": seal(manifest)})

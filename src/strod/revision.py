@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -11,26 +13,27 @@ from threadpoolctl import threadpool_limits
 
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
-from strod.options import BASE_MEMORY, CorpusOptions
+from strod.options import BASE_MEMORY, CorpusOptions, check_text
 from strod.progress import Silent
 from strod.store.change import changing
+from strod.store.history import corpus_at, next_revision, numbered
 from strod.store.trees import (
     DiskBook,
-    corpus_of,
     node_sha256,
+    read_change,
     read_revision,
     write_revision,
     write_split,
 )
 from strod.tree import revise
 from strod.tree.grouping import inside
-from strod.tree.grow import Grower, Grown, document_shares
+from strod.tree.grow import Grower, Grown, document_shares, measured
 from strod.tree.options import TreeOptions
 from strod.tree.sampling import thinning
-from strod.tree.topic import Part
+from strod.tree.topic import Part, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from strod.workspace import Workspace
 
 __all__ = ["Change", "Reviser"]
+
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Change:
         Topics that are, to the last bit, what they were: compared, not assumed.
     nodes : dict of Node
         All topics afterwards.
+    moved : dict of (str, str)
+        Topics that were there before and have another path: the old and the new one, by id.
     """
 
     what: str
@@ -63,6 +70,7 @@ class Change:
     removed: list[str]
     kept: int
     nodes: dict[str, Node] = field(repr=False)
+    moved: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 class Reviser:
@@ -91,7 +99,7 @@ class Reviser:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        _check_text("the note", note)
+        check_text("the note", note)
         self._workspace, self._note, self._dry_run = workspace, note, dry_run
         chosen = CorpusOptions() if workers is None else CorpusOptions(workers=workers)
         self._memory = max(chosen.memory - BASE_MEMORY, 0)
@@ -109,7 +117,8 @@ class Reviser:
         def act(draft: _Draft) -> list[str]:
             return draft.expand(topic, children, height, fresh=fresh)
 
-        return self._apply(f"expand {topic} --children {children} --height {height}", act)
+        how = " --fresh" if fresh else ""
+        return self._apply(f"expand {topic} --children {children} --height {height}{how}", act)
 
     def collapse(self, topic: str) -> Change:
         """Drop the descendants of a topic."""
@@ -125,7 +134,7 @@ class Reviser:
 
     def remove(self, topic: str) -> Change:
         """Dissolve a topic; its share goes to its siblings."""
-        return self._apply(f"remove {topic}", lambda d: revise.remove(d.tree, d.id(topic)))
+        return self._apply(f"remove {topic}", lambda d: d.remove(topic), weighed=True)
 
     def move(self, topic: str, target: str) -> Change:
         """Put a topic under another parent."""
@@ -137,7 +146,7 @@ class Reviser:
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name."""
-        _check_text("the name", label)
+        check_text("the name", label)
 
         def act(draft: _Draft) -> list[str]:
             node = draft.tree.nodes[draft.id(topic)]
@@ -150,7 +159,10 @@ class Reviser:
         """Let a topic survive when its parent is split again."""
 
         def act(draft: _Draft) -> list[str]:
-            draft.tree.nodes[draft.id(topic)].pinned = pinned
+            node = draft.tree.nodes[draft.id(topic)]
+            if node.parent is None:
+                raise UsageError(f"{topic}: the root has no parent that could be split")
+            node.pinned = pinned
             return []
 
         return self._apply(f"{'pin' if pinned else 'unpin'} {topic}", act)
@@ -170,17 +182,19 @@ class Reviser:
             if len(about[source]) <= (source == "history"):
                 raise UsageError(f"{self._workspace.path}: there is nothing to {what}")
             before = self._workspace.tree
+            recorded = read_change(self._workspace.path / "tree", about[source][-1])
             lists = {source: about[source][:-1], target: [*about[target], about[source][-1]]}
             tree = about | lists
             folder = self._workspace.path / "tree"
             after, _ = read_revision(folder, tree["history"][-1])
             tree["topics"] = len(after)
             if not self._dry_run:
-                corpus = corpus_of(folder, tree["history"], tree, staging.manifest["corpus"])
+                corpus = corpus_at(tree, tree["history"])
                 staging.publish(staging.manifest | {"tree": tree, "corpus": corpus})
         if not self._dry_run:
             self._workspace.refresh()
-        return _compared(what, before, {name: node for name, (node, _) in after.items()})
+        nodes = {name: node for name, (node, _) in after.items()}
+        return _compared(f"{what} ({recorded['what']})", before, nodes)
 
     # -- how they are carried out --------------------------------------------------------
 
@@ -191,7 +205,7 @@ class Reviser:
         with changing(self._workspace.path) as staging:
             self._workspace.refresh()
             draft = _Draft(self._workspace, staging, self._engine, self._progress, self._memory)
-            with threadpool_limits(1):
+            with threadpool_limits(1), draft.speaking_of_paths():
                 touched = act(draft)
                 draft.complete(touched, weighed=touched if weighed else ())
             change = draft.change(what)
@@ -204,7 +218,7 @@ class Reviser:
     def _publish(self, staging: Staging, draft: _Draft, change: Change) -> None:
         manifest = staging.manifest
         about = manifest["tree"]
-        number = max([*about["history"], *about["undone"]]) + 1
+        number = next_revision(about)
         record = {
             "what": change.what, "note": self._note,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -214,14 +228,8 @@ class Reviser:
             write_split(staging.folder / "tree" / "splits" / name, draft.tree.splits[name])
         history = [*about["history"], number]
         tree = about | {"history": history, "undone": [], "topics": len(draft.tree.nodes)}
+        tree = numbered(tree, manifest["corpus"])
         staging.publish(manifest | {"tree": tree}, self._engine.workers)
-
-
-def _check_text(what: str, text: str) -> None:
-    try:
-        text.encode()
-    except (UnicodeEncodeError, AttributeError):
-        raise UsageError(f"{what} is not text: {text!r}") from None
 
 
 class _Draft:
@@ -254,6 +262,17 @@ class _Draft:
         """Id of a topic that was given by path or id."""
         return self._paths.find(topic).id
 
+    @contextmanager
+    def speaking_of_paths(self) -> Iterator[None]:
+        """What is refused is refused in the words of the user: paths, not ids."""
+        try:
+            yield
+        except UsageError as error:
+            message = str(error)
+            for name in self._paths.nodes:
+                message = re.sub(rf"\b{name}\b", self._paths[name].path, message)
+            raise UsageError(message) from None
+
     @property
     def fresh_splits(self) -> list[str]:
         """Decompositions that were made."""
@@ -274,6 +293,20 @@ class _Draft:
         grower.taken = self._taken
         return grower
 
+    def remove(self, topic: str) -> list[str]:
+        """Dissolve a topic; heirs get their part of its weight, as the documents have it."""
+        name = self.id(topic)
+        given, weight = revise.bequests(self.tree, name), self.tree.nodes[name].weight
+        shards = list(self._workspace.corpus.shards())
+        masses = measured(self.tree, shards, self._shares, self._engine, given)
+        siblings = [taker for taker in given if self.tree.nodes[taker].parent ==
+                    self.tree.nodes[name].parent]  # fmt: skip
+        total = sum(masses[taker] for taker in siblings)
+        for taker, mass in masses.items():
+            share = mass / total if total else 1 / len(siblings)
+            self.tree.nodes[taker].weight += weight * share
+        return revise.remove(self.tree, name)
+
     def expand(
         self, topic: str, children: int | str, height: int, *, fresh: bool = False
     ) -> list[str]:
@@ -286,11 +319,14 @@ class _Draft:
             if not others:
                 raise UsageError(f"{topic}: all its children are pinned; unpin one first")
             parts = revise.combined(self.tree.nodes[name].parts for name in others)
+        if pinned and height > 1:
+            raise UsageError(f"{topic}: has pinned children; expand it with --height 1")
         wanted = children
         if isinstance(children, int):
             wanted = children - len(pinned)
             if wanted < 2:  # noqa: PLR2004
-                raise UsageError(f"{topic}: --children must leave two beside the pinned ones")
+                least = f"{len(pinned) + 2} or more beside pinned ones" if pinned else "2 or more"
+                raise UsageError(f"{topic}: --children must be {least}, not {children}")
         for name in others:
             for below in [name, *revise.descendants(self.tree, name)]:
                 del self.tree.nodes[below]
@@ -326,9 +362,16 @@ class _Draft:
                 continue
             if old is None or not np.array_equal(old.words, node.words):
                 fresh.append(name)
+                if old is not None:  # the same id with other text: what people gave it stays
+                    node.label, node.named, node.pinned = old.label, old.named, old.pinned
             else:  # the same fine topics again: the same topic
                 self.tree.nodes[name] = replace(
-                    old, children=node.children, reason=node.reason, alpha0=node.alpha0
+                    old,
+                    parent=node.parent,
+                    level=node.level,
+                    children=node.children,
+                    reason=node.reason,
+                    alpha0=node.alpha0,
                 )
         return fresh
 
@@ -339,6 +382,9 @@ class _Draft:
         nodes = self.tree.nodes
         for node in nodes.values():
             node.children.sort(key=lambda name: (-nodes[name].weight, name))
+            total = sum(nodes[name].alpha for name in node.children)
+            if abs(total - node.alpha0) > ROUNDING * total:  # else it is what it was
+                node.alpha0 = total
 
     def _describe(self, touched: Sequence[str], weighed: Sequence[str]) -> None:
         corpus, nodes = self._workspace.corpus, self.tree.nodes
@@ -368,7 +414,13 @@ def _compared(what: str, before: Tree, nodes: dict[str, Node]) -> Change:
     removed = [name for name in old if name not in nodes]
     changed = [name for name in nodes if name in old and _differs(before[name], nodes[name])]
     kept = len(nodes) - len(added) - len(changed)
-    return Change(what, added, changed, removed, kept, nodes)
+    paths = {name: path for path, name in walk(nodes)}
+    moved = {
+        name: (before[name].path, path)
+        for name, path in paths.items()
+        if name in old and before[name].path != path
+    }
+    return Change(what, added, changed, removed, kept, nodes, moved)
 
 
 def _differs(before: Topic, after: Node) -> bool:

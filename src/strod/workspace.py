@@ -44,7 +44,7 @@ class Workspace:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.manifest = read_manifest(self.path)
-        self._units: Units | None = None
+        self._units: tuple[str, Units] | None = None
 
     def __repr__(self) -> str:
         about = self.manifest
@@ -73,11 +73,13 @@ class Workspace:
         from strod.phrasebook import PhraseBook  # noqa: PLC0415 - readers of a tree need none
 
         settings = self.manifest["corpus"]["settings"]
-        units = self._units
+        stored = self.manifest["parts"]["phrases/forms.parquet"]["sha256"]
+        known = self._units
+        units = known[1] if known is not None and known[0] == stored else None
         book = PhraseBook(
             self.path, self.corpus, settings["language"], stemmed=settings["stem"], units=units
         )
-        self._units = book.units  # the same for every revision
+        self._units = stored, book.units  # the same for every revision
         return book
 
     @cached_property
@@ -195,11 +197,11 @@ class Workspace:
             for number, undone in numbers
         ]
 
-    def compact(self, keep: int = 1) -> Compaction:
+    def compact(self, keep: int = 10, *, dry_run: bool = False) -> Compaction:
         """Forget all but the last `keep` revisions, and give their files back to the disk."""
         from strod.store.compact import compact  # noqa: PLC0415 - readers need none of it
 
-        done = compact(self.path, keep)
+        done = compact(self.path, keep, dry_run=dry_run)
         self.refresh()
         return done
 
@@ -211,8 +213,7 @@ class Workspace:
 
 
 def _recorded(folder: Path, number: int) -> dict[str, Any]:
-    change = read_change(folder, number)
-    return {name: value for name, value in change.items() if name != "corpus"}
+    return read_change(folder, number)
 
 
 def open_workspace(path: str | os.PathLike[str]) -> Workspace:

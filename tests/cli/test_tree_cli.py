@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KEYS = [
     "id", "path", "parent", "level", "weight", "alpha", "alpha0", "words", "phrases", "documents",
-    "label", "reason", "sha256",
+    "label", "pinned", "reason", "sha256",
 ]  # fmt: skip
 LINE = re.compile(r"^[ │├└─]*(o(?:/[0-9]+)*) +([0-9.]+)%  ([^(]*)(\([^)]*\))?$")
 

@@ -156,7 +156,7 @@ def test_rdflib_reads_the_concepts(nasty: Workspace) -> None:
         assert list(graph.objects(concept, SKOS.notation)) == [Literal(topic.path)]
         preferred = list(graph.objects(concept, SKOS.prefLabel))
         assert preferred == [Literal(name_of(topic), lang="en")]
-        others = set(graph.objects(concept, SKOS.altLabel))
+        others = set(graph.objects(concept, SKOS.hiddenLabel))
         phrases = {Literal(text, lang="en") for text, _ in topic.phrases}
         assert others == phrases - set(preferred)
 
@@ -169,7 +169,7 @@ def test_preferred_and_alternative_labels_are_disjoint(planted: Workspace) -> No
     topic.phrases[:0] = [(topic.label, 1.0), ("other", 0.5), ("other", 0.4)]
     graph = Graph().parse(data=text_of(planted, "skos", base="https://x.org/t#"), format="turtle")
     concept = URIRef(f"https://x.org/t#{topic.id}")
-    others = list(graph.objects(concept, SKOS.altLabel))
+    others = list(graph.objects(concept, SKOS.hiddenLabel))
     assert Literal(topic.label, lang="en") not in others
     assert Literal("other", lang="en") in others
 

@@ -129,7 +129,8 @@ def scope_of_expand(topics: Topics, name: str) -> Scope:
     pinned = {child for child in topics[name].children if topics[child].numbers.pinned}
     stay = pinned.union(*(below(topics, child) for child in pinned))
     gone = below(topics, name) - stay
-    return Scope(set(), gone, gone | {name})  # one that is made again may have lost its children
+    # One that is made again may have lost its children, and what a removed sibling left it.
+    return Scope(gone, gone, gone | {name})
 
 
 def scope_of_collapse(topics: Topics, name: str) -> Scope:

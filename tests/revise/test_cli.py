@@ -74,14 +74,14 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(workspace: Workspace) 
         assert done[1].endswith("other topics compared: all as they were")
         assert planned[2:] == done[2:]
         undone = told("undo", workspace.path, "--dry-run")
-        assert undone[0].startswith("would undo: ")
+        assert undone[0].startswith(f"would undo ({done[0].split(': ')[0]}): ")
         told("undo", workspace.path)
         before = files_of(workspace)
 
 
 def test_new_and_changed_topics_are_listed(workspace: Workspace) -> None:
     lines = told("expand", workspace.path, "o/1", "--children", 2, "--fresh")
-    assert lines[0] == "expand o/1 --children 2 --height 1: 2 new, 3 gone"
+    assert lines[0] == "expand o/1 --children 2 --height 1 --fresh: 2 new, 3 gone"
     assert lines[1] == "10 other topics compared: all as they were"
     workspace.refresh()
     for line in lines[2:]:
@@ -133,9 +133,9 @@ def test_undo_and_redo(workspace: Workspace) -> None:
     first = shown(workspace)
     told("merge", workspace.path, "o/1", "o/2")
     second = shown(workspace)
-    assert told("undo", workspace.path)[0] == "undo: 2 new, 1 gone"
+    assert told("undo", workspace.path)[0] == "undo (merge o/1 o/2): 2 new, 1 gone"
     assert shown(workspace) == first
-    assert told("redo", workspace.path)[0] == "redo: 1 new, 2 gone"
+    assert told("redo", workspace.path)[0] == "redo (merge o/1 o/2): 1 new, 2 gone"
     assert shown(workspace) == second
 
 

@@ -159,7 +159,7 @@ def test_a_compaction_that_is_killed_loses_nothing(
     for other, arguments in (("expand", ["o/1", 2]), ("collapse", ["o/1"]), ("undo", [])):
         revise(base, other, arguments)
     topics = topics_of(Workspace(base).tree)
-    verb = Verb("compact", [], {}, [], 0)
+    verb = Verb("compact", [1], {}, [], 0)
     done = shutil.copytree(base, tmp_path / "done.strod")
     forks.start(done, verb, 0)
     assert forks.ended() == 0
@@ -173,7 +173,7 @@ def test_a_compaction_that_is_killed_loses_nothing(
         lengths.append(len(workspace.history()))
         assert workspace.check() == []
         assert topics_of(workspace.tree) == topics
-        workspace.compact()
+        workspace.compact(1)
         assert len(workspace.history()) == 1
         check_files(workspace, {})
         shutil.rmtree(path.parent)

@@ -19,7 +19,6 @@ from hypothesis.stateful import (
 )
 
 from strod.errors import UsageError
-from strod.tree.grouping import inside
 from strod.tree.topic import ROOT
 from strod.workspace import Workspace
 from tests.revise.seen import (
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 
 EXAMPLES, STEPS = 300, 6
 PARTS = 4  # so that two processes can share them
-ENOUGH = 4  # fine topics that ``auto`` cuts without learning new ones
 
 PLACES = st.integers(0, 30)
 SOMETIMES = st.integers(0, 3).map(lambda number: number == 3)
@@ -104,15 +102,6 @@ class Revisions(RuleBasedStateMachine):
         """A topic as a user may name it: by path or by id."""
         return name if place % 2 else self.workspace.tree[name].path
 
-    @property
-    def grown(self) -> set[str]:
-        """Topics that have got or lost fine topics since they were made."""
-        return {
-            name
-            for name, topic in self.topics.items()
-            if topic.numbers.parts != self.born[name].parts
-        }
-
     def unchanged(self) -> None:
         """Not a byte differs, here or beside the workspace."""
         assert files_of(self.workspace) == self.files
@@ -161,30 +150,6 @@ class Revisions(RuleBasedStateMachine):
 
     # -- verbs ---------------------------------------------------------------------------
 
-    def _known(self, name: str, children: int | str, *, fresh: bool) -> bool:
-        """Whether an expansion meets a fault of which there is a report.
-
-        A topic of the same id has other fine topics by now; a decomposition of the same name
-        belongs to another revision; fine topics that were never one group are cut.
-        """
-        tree = self.workspace.tree
-        pinned = {child for child in self.topics[name].children if tree[child].pinned}
-        if below(self.topics, name) & self.grown:
-            return True
-        parts = tree.nodes[name].parts
-        if pinned:
-            others = [child for child in tree.nodes[name].children if child not in pinned]
-            parts = [part for child in others for part in tree.nodes[child].parts]
-        fine = sum(len(part.fine) for part in parts)
-        one = len({part.split for part in parts}) == 1
-        enough = ENOUGH if isinstance(children, str) else children - len(pinned)
-        if one and fine >= enough and not fresh:
-            split = tree.splits[parts[0].split]
-            mixed = [number for part in parts for number in part.fine]
-            return len(inside(split.merges, mixed)) < fine - 1
-        taken = (self.workspace.path / "tree" / "splits" / name).exists()
-        return taken and name not in tree.splits
-
     @rule(
         place=PLACES,
         children=st.sampled_from([2, 3, 4, "auto"]),
@@ -203,11 +168,7 @@ class Revisions(RuleBasedStateMachine):
 
         if (pinned and pinned == own) or (isinstance(children, int) and children - len(pinned) < 2):
             self.refused(act)
-        elif not self._known(name, children, fresh=fresh):
-            if pinned:  # another fault of which there is a report: nothing but the pinned left
-                planned = act(dry_run=True, workers=1)
-                if set(planned.nodes[name].children) == pinned:
-                    return
+        else:
             change = self.act(act, scope_of_expand(self.topics, name), rehearse=dry)
             if change is not None:
                 assert pinned < self.topics[name].children
@@ -243,7 +204,7 @@ class Revisions(RuleBasedStateMachine):
         if len(names) < 2 or len(parents) > 1:
             self.refused(act)
             return
-        old, grown = self.topics, self.grown
+        old = self.topics
         change = self.act(act, scope_of_merge(self.topics, names), rehearse=dry)
         assert change is not None
         (whole,) = change.added
@@ -253,9 +214,7 @@ class Revisions(RuleBasedStateMachine):
         assert kept == (expected if any(children.values()) else set())
         weight = sum(old[name].numbers.weight for name in names)
         assert abs(self.topics[whole].numbers.weight - weight) < 1e-9
-        if grown.isdisjoint(names):  # else the id may be that of an earlier, other topic
-            self.welcome([whole])
-        self.born.setdefault(whole, self.topics[whole].numbers)
+        self.welcome([whole])
 
     @rule(place=PLACES, dry=SOMETIMES)
     def remove(self, place: int, dry: bool) -> None:
@@ -318,6 +277,9 @@ class Revisions(RuleBasedStateMachine):
         def act(**how: Any) -> Change:
             return self.workspace.pin(topic, pinned=pinned, **how)
 
+        if name == ROOT:
+            self.refused(act)
+            return
         self.act(act, Scope({name}, set(), set()), rehearse=dry)
         old = self.done[-2].topics[name].numbers
         assert self.topics[name].numbers == old._replace(pinned=pinned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,12 @@ import numpy as np
 import pytest
 
 import strod
+from strod import integrity
+from strod.assign import assign_new
 from strod.errors import DamagedError, StrodError, UsageError
+from strod.store.check import check_files
 from strod.workspace import Workspace
-from tests.planted_text import planted_texts
+from tests.planted_text import planted_texts, planted_words
 from tests.revise.points import Points
 from tests.revise.seen import check_tree, files_of, state_of, topics_of
 
@@ -241,3 +245,140 @@ def test_history_reads_no_words(workspace: Workspace, monkeypatch: pytest.Monkey
         workspace.rename("o/1", str(number))
     monkeypatch.delattr(np, "load")
     assert len(workspace.history()) == 6
+
+
+def planted_leaf(documents: int) -> list[dict[str, str]]:
+    """Documents of one leaf alone."""
+    words = planted_words(0, 0)
+    return [
+        {"id": f"n{i}", "text": " ".join(words[(i + j) % len(words)] for j in range(20))}
+        for i in range(documents)
+    ]
+
+
+def test_heirs_gain_however_much_was_added(workspace: Workspace) -> None:
+    workspace.add(planted_leaf(600))
+    for path in ("o/1", "o/2", "o/3"):
+        before = {topic.id: topic.weight for topic in workspace.tree.values()}
+        gone = workspace.tree[path]
+        workspace.remove(path)
+        for topic in workspace.tree.values():
+            assert topic.weight >= before[topic.id] - 1e-12
+        assert sum(child.weight for child in workspace.tree.root.children) == pytest.approx(1)
+        assert gone.id not in workspace.tree.nodes
+        assert workspace.check() == []
+        workspace.undo()
+
+
+def test_texts_without_ids_can_be_added(tmp_path: Path) -> None:
+    texts = planted_texts(150)
+    workspace = strod.build(texts[:100], out=tmp_path / "w.strod", children=3, workers=1)
+    assert workspace.add(texts[100:]).replaced == 0
+    ids = [one for shard in workspace.corpus.shards() for one in shard.ids]
+    assert ids == [str(number) for number in range(1, 151)]
+    found = [text for s in workspace.corpus.shards() for text in s.texts(list(range(s.size)))]
+    assert found == texts
+
+
+def test_numbers_of_revisions_are_used_once(workspace: Workspace) -> None:
+    workspace.add(planted_leaf(5))
+    reader = Workspace(workspace.path)
+    workspace.undo()
+    workspace.compact(1)
+    workspace.collapse("o/1")
+    assert [entry["revision"] for entry in workspace.history()] == [1, 3]
+    with pytest.raises(DamagedError, match="00002"):  # gone, not another one
+        assert reader.tree
+    workspace.add(planted_leaf(5))
+    assert [name for name, _ in workspace.corpus.segments] == ["0000", "0002"]
+
+
+def test_check_looks_again_if_the_workspace_has_changed(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.rename("o/1", "x")
+    seen = check_files
+
+    def meanwhile(root: Path, workers: int) -> list[str]:
+        monkeypatch.setattr(integrity, "check_files", seen)
+        problems = seen(root, workers)
+        Workspace(root).compact(1)
+        return [*problems, "a file is missing"]
+
+    monkeypatch.setattr(integrity, "check_files", meanwhile)
+    assert workspace.check() == []
+
+
+def test_a_note_that_is_no_text_adds_nothing(workspace: Workspace) -> None:
+    before = state_of(workspace)
+    with pytest.raises(UsageError, match="the note"):
+        workspace.add(planted_leaf(5), note="\udc80")
+    assert state_of(Workspace(workspace.path)) == before
+
+
+def test_a_workspace_that_was_built_again(workspace: Workspace) -> None:
+    workspace.expand("o/1", 2, fresh=True)
+    other = planted_texts(150, seed=4) + ["market garden market garden"] * 40
+    strod.build(other, out=workspace.path, children=3, height=2, overwrite=True, workers=1)
+    workspace.refresh()
+    workspace.expand("o/1", 2, fresh=True)
+    again = Workspace(workspace.path)
+    assert again.check() == []
+    known = set(again.corpus.lexicon["surface"].to_pylist())
+    for topic in again.tree.values():
+        assert {word for text, _ in topic.phrases for word in text.split()} <= known
+
+
+@pytest.mark.parametrize("verb", ["merge", "move", "expand"])
+def test_alpha0_is_the_sum_of_the_childrens(workspace: Workspace, verb: str) -> None:
+    if verb == "merge":
+        workspace.merge("o/1", "o/2")
+    elif verb == "move":
+        workspace.move("o/1/1", "o/2")
+    else:
+        workspace.pin("o/1/1")
+        workspace.expand("o/1", 3)
+    for topic in workspace.tree.values():
+        if topic.children:
+            assert topic.alpha0 == pytest.approx(sum(child.alpha for child in topic.children))
+
+
+def test_names_that_were_given_survive(workspace: Workspace) -> None:
+    name = workspace.tree["o/1/1"].id
+    workspace.rename(name, "mine")
+    workspace.remove(workspace.tree["o/1/2"].id)
+    workspace.expand("o/1", 3)
+    assert workspace.tree[name].label == "mine"
+    (whole,) = workspace.merge(name, workspace.tree["o/1/2"].id).added
+    assert workspace.tree[whole].label == "mine"
+    assert workspace.tree.find("mine").id == whole
+
+
+def test_errors_speak_of_paths(workspace: Workspace) -> None:
+    for verb, topics in (
+        ("move", ["o/1/1", "o/1"]),
+        ("collapse", ["o/1/1"]),
+        ("move", ["o/1/1", "o/2/1"]),
+    ):
+        with pytest.raises(UsageError) as raised:
+            getattr(workspace, verb)(*topics)
+        assert not re.search("[0-9a-f]{12}", str(raised.value))
+
+
+def test_paths_that_shift_are_told(workspace: Workspace) -> None:
+    before = {topic.id: path for path, topic in workspace.tree.items()}
+    change = workspace.merge("o/1", "o/2")
+    now = {topic.id: path for path, topic in workspace.tree.items()}
+    both = before.keys() & now.keys()
+    assert change.moved == {n: (before[n], now[n]) for n in both if before[n] != now[n]}
+    assert change.moved
+
+
+def test_documents_of_the_same_id_are_all_assigned(workspace: Workspace) -> None:
+    texts = planted_texts(3, seed=9)
+    rows = [{"id": "a", "text": text} for text in texts] + [{"id": "b", "text": "?"}]
+    told: list[str] = []
+    found = list(assign_new(workspace, [rows], tell=told.append))
+    alone = [next(assign_new(workspace, [[row]])) for row in rows[:3]]
+    assert found == alone
+    assert told == ["1 documents have no answer: 1 no words"]

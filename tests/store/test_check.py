@@ -50,7 +50,10 @@ def test_a_whole_workspace(small_workspace: Path) -> None:
     outcome = run("check", small_workspace)
     files = len(read_manifest(small_workspace)["parts"])
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out == f"{small_workspace}: {files} files, all as they were written\n"
+    assert (
+        outcome.out
+        == f"{small_workspace}: {files} files, all as they were written; what they say agrees\n"
+    )
 
 
 @pytest.mark.parametrize("seed", range(50))

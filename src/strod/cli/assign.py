@@ -39,13 +39,16 @@ def assign(
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
+    lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
             given = {"text_field": tuple(text_field or ()), "id_field": id_field}
             options = {name: value for name, value in given.items() if value}
-            rows = assign_new(opened, sources, progress, format=format, **options)
+            rows = assign_new(opened, sources, progress, lines.append, format=format, **options)
         else:
             rows = assign_corpus(opened, progress)
         for row in rows:
             sys.stdout.buffer.write(orjson.dumps(row) + b"\n")
         sys.stdout.buffer.flush()
+    for line in lines:
+        print(line, file=sys.stderr)

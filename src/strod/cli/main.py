@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import typer
@@ -26,7 +27,7 @@ from strod.errors import StrodError
 __all__ = ["app", "main"]
 
 INTERRUPTED = 128 + signal.SIGINT
-STOPPED = "stopped; nothing was changed"
+STOPPED = "stopped; nothing is half done"
 
 # Typer has its own copy of click's exceptions since 0.26; this is the one it raises.
 _UsageError: Any = typer.BadParameter.__base__
@@ -84,6 +85,11 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, TextIOWrapper
+        ):  # a terminal that cannot show a letter shows its number
+            stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _terminate)  # so that a half-written folder is removed
     try:
         code = app(standalone_mode=False)

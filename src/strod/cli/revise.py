@@ -14,6 +14,8 @@ from strod.cli.show import print_branch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.console import Console
+
     from strod.revision import Change
     from strod.workspace import Workspace
 
@@ -66,6 +68,19 @@ def _changed(
     )
     for line in print_branch(change, console):
         console.print(line, soft_wrap=True)
+    _print_moved(change, console)
+
+
+def _print_moved(change: Change, console: Console) -> None:
+    """Topics whose path is another one now; those below them have moved along."""
+    tops = [
+        f"{old} is now {new}"
+        for name, (old, new) in change.moved.items()
+        if change.nodes[name].parent not in change.moved
+    ]
+    more = f" and {len(tops) - GROWING} more" if len(tops) > GROWING else ""
+    if tops:
+        console.print(f"other paths: {', '.join(tops[:GROWING])}{more}", soft_wrap=True)
 
 
 def expand(
@@ -183,6 +198,13 @@ def add(
     ),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
+    text_field: list[str] = typer.Option(
+        None, metavar="FIELD", help="Field with the text.  [default: as in the corpus]"
+    ),
+    id_field: str = typer.Option(
+        None, metavar="FIELD", help="Field with the id.  [default: as in the corpus]"
+    ),
+    format: str = typer.Option("auto", help="As for strod build."),  # noqa: A002
     strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
 ) -> None:
     """Add documents: they are placed in the tree, whose topics keep their numbers.
@@ -195,17 +217,21 @@ def add(
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
+    given = {"text_field": tuple(text_field or ()), "id_field": id_field}
+    options = {name: value for name, value in given.items() if value}
     with TerminalProgress(quiet=False) as progress:
         found = opened.add(
-            *sources, replace=replace, note=note, dry_run=dry_run, progress=progress, strict=strict
-        )
+            *sources, replace=replace, note=note, dry_run=dry_run, progress=progress,
+            strict=strict, format=format, **options,
+        )  # fmt: skip
     console = output()
     console.print(
         f"{'would add' if dry_run else 'added'} {number(found.documents)} documents"
         + (f" in place of {number(found.replaced)}" if found.replaced else "")
         + (f", left out {number(found.rejected)}" if found.rejected else "")
         + f"; {100 * found.unknown:.1f}% of their words are new, "
-        f"{100 * found.homeless:.1f}% of them fit no topic"
+        f"{100 * found.homeless:.1f}% of them fit no topic; "
+        f"{number(opened.corpus.documents)} documents in all"
     )
     grown = sorted(found.growth, key=lambda name: -found.growth[name])
     for name in [one for one in grown if found.growth[one] > GROWN][:GROWING]:
@@ -234,18 +260,19 @@ def redo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:
 
 def compact(
     workspace: Path = WORKSPACE,
-    keep: int = typer.Option(1, min=1, metavar="N", help="Revisions that stay."),
+    keep: int = typer.Option(10, min=1, metavar="N", help="Revisions that stay."),
+    dry_run: bool = DRY_RUN,
 ) -> None:
-    """Shorten the history: older and undone changes are forgotten, the tree stays.
+    """Shorten the history: older and undone changes can no longer be had back; the tree stays.
 
     Example: strod compact papers.strod --keep 10
     """
     from strod.workspace import Workspace  # noqa: PLC0415
 
-    done = Workspace(workspace).compact(keep)
+    done = Workspace(workspace).compact(keep, dry_run=dry_run)
     output().print(
-        f"{number(done.revisions)} revisions forgotten, {number(done.files)} files "
-        f"({done.bytes / 1e6:,.1f} MB) removed"
+        f"{number(done.revisions)} revisions {'would be ' if dry_run else ''}forgotten, "
+        f"{number(done.files)} files ({done.bytes / 1e6:,.1f} MB) removed"
     )
 
 

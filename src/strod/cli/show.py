@@ -38,6 +38,7 @@ def show(
         None, min=0, help="Phrases of a topic; 0 means all.  [default: what fits the line]"
     ),
     words: int = typer.Option(None, min=0, help="Show so many single words instead; 0 means all."),
+    ids: bool = typer.Option(False, "--ids", help="Show ids, which never change, too."),
     as_json: bool = typer.Option(False, "--json", help="For programs."),
 ) -> None:
     """Show the tree of a workspace.
@@ -56,7 +57,7 @@ def show(
         content = as_dictionary(opened, topic, depth, words, phrases)
         print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
-        print_tree(opened, output(), topic, depth, words, phrases)
+        print_tree(opened, output(), topic, depth, words, phrases, ids=ids)
 
 
 def as_dictionary(
@@ -103,6 +104,7 @@ def _topic(topic: Topic, words: int | None, phrases: int | None) -> dict[str, An
         "phrases": [list(pair) for pair in topic.phrases[: phrases or None]],
         "documents": topic.documents,
         "label": topic.label,
+        "pinned": topic.pinned,
         "reason": topic.reason,
         "sha256": topic.sha256,
     }
@@ -115,6 +117,8 @@ def print_tree(
     depth: int | None = None,
     words: int | None = None,
     phrases: int | None = None,
+    *,
+    ids: bool = False,
 ) -> None:
     """The tree for people: a line a topic, as wide as the screen unless a number is given."""
     corpus, tree = workspace.corpus, workspace.tree
@@ -129,7 +133,8 @@ def print_tree(
     for guide, topic in _lines(top, "", depth):
         chosen = words if words is not None else phrases
         texts = _texts(topic, words, phrases)
-        console.print(_line(guide, topic, texts, console, chosen is None), soft_wrap=True)
+        line = _line(guide, topic, texts, console, fit=chosen is None, ids=ids)
+        console.print(line, soft_wrap=True)
 
 
 def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic]]:
@@ -152,6 +157,7 @@ def print_branch(change: Change, console: Console) -> list[Text]:
         node = change.nodes[name]
         head = Text.assemble(
             (path, "bold"), " ", (f"{100 * node.weight:.1f}%", "cyan"), " ", (name, "dim"), "  ",
+            (f"{node.label}: " if node.named else "", "bold"),
         )  # fmt: skip
         texts, room = [text for text, _ in node.phrases[:SHOWN]], console.width - head.cell_len
         while len(texts) > 1 and console.is_terminal and cell_len(", ".join(texts)) > room:
@@ -167,12 +173,18 @@ def _texts(topic: Topic, words: int | None, phrases: int | None) -> list[str]:
     return [word for word, _ in topic.top(MANY if words is None else words)]
 
 
-def _line(guide: str, topic: Topic, texts: list[str], console: Console, fit: bool) -> Text:
+def _line(
+    guide: str, topic: Topic, texts: list[str], console: Console, *, fit: bool, ids: bool
+) -> Text:
     head = Text.assemble(
         (guide, "dim"), (topic.path, "bold" if topic.level < 2 else ""), " ",  # noqa: PLR2004
-        (f"{100 * topic.weight:.1f}%", "cyan"), "  ",
+        (f"{100 * topic.weight:.1f}%", "cyan"), "  ", (f"{topic.id}  " if ids else "", "dim"),
     )  # fmt: skip
-    note = "" if topic.reason in LEAF or not topic.level else f"  ({topic.reason})"
+    if topic.named:  # by somebody; other names are made of the phrases that follow
+        head += Text.assemble((f"{topic.label}", "bold"), ": ")
+    notes = [topic.reason] * (topic.reason not in LEAF and topic.level > 0)
+    notes += ["pinned"] * topic.pinned
+    note = f"  ({', '.join(notes)})" if notes else ""
     room = console.width - head.cell_len - len(note)
     chosen: list[str] = []
     for text in texts:

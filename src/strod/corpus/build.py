@@ -50,20 +50,26 @@ def build_corpus(
     progress: Progress,
     *,
     allow_empty: bool = False,
+    before: int = 0,
+    same_ids: bool = False,
 ) -> BuiltCorpus:
     """Read `parts` and write ``corpus/`` into the folder `root`.
 
-    A corpus without a word for the model is an error unless `allow_empty`.
+    A corpus without a word for the model is an error unless `allow_empty`; a second document
+    with the same id is rejected unless `same_ids`. Documents without an id are numbered from
+    `before` + 1 on.
     """
     spilled = root / "spill"
     account = Account(parts, strict=options.strict)
     progress.stage("reading", sum(part.size for part in parts), "bytes")
     segment_folder = root / "corpus" / "0000"
     segment_folder.mkdir(parents=True)
-    ingested = ingest(parts, options, spilled, segment_folder / "texts.arrow", account, progress)
+    ingested = ingest(
+        parts, options, spilled, segment_folder / "texts.arrow", account, progress, before
+    )
     account.check_usable()
     spill = SpillReader(spilled)
-    out, numbered, duplicates = _rejected(spill, options, account)
+    out, numbered, duplicates = _rejected(spill, options, account, same_ids=same_ids)
     lexicon = build_lexicon(spill, spilled, ingested.epochs, out, options)
     if not allow_empty:
         _check_vocabulary(lexicon, account)
@@ -90,7 +96,7 @@ def build_corpus(
 
 
 def _rejected(
-    spill: SpillReader, options: CorpusOptions, account: Account
+    spill: SpillReader, options: CorpusOptions, account: Account, *, same_ids: bool
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
     """Which documents are out, which have no id, and how many repeat the text of another."""
     out, numbered = np.zeros((2, spill.size), dtype=bool)
@@ -100,7 +106,8 @@ def _rejected(
         out[block.first + wordless] = True
         account.reject_rows(block.rows[wordless], "no words")
     account.check_usable()
-    _drop(spill, out, repeated(spill, "id_digest", out | numbered), account, "duplicate id")
+    if not same_ids:
+        _drop(spill, out, repeated(spill, "id_digest", out | numbered), account, "duplicate id")
     copies = repeated(spill, "text_digest", out)
     if options.duplicates == "drop":
         _drop(spill, out, copies, account, "duplicate text", wanted=True)

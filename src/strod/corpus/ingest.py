@@ -191,6 +191,7 @@ def ingest(
     text_file: Path,
     account: Account,
     progress: Progress,
+    before: int = 0,
 ) -> Ingested:
     """Read every document once: texts go to `text_file`, all else is set aside in `folder`.
 
@@ -198,7 +199,7 @@ def ingest(
     begins anew: an epoch. `strod.corpus.lexicon` joins the epochs.
     """
     fields = options.fields
-    source = batches(parts, fields, account, progress.advance)
+    source = batches(parts, fields, account, progress.advance, before)
     tokenized = ordered_map(_BatchTokenizer(options), source, options.threads)
     numbering = _Numbering(options, folder)
     with SpillWriter(folder) as spill, TextWriter(text_file) as texts:

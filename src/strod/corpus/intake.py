@@ -180,18 +180,18 @@ def _weight(value: Any) -> int:
 class _Batcher:
     """Gathers documents; where a batch ends depends on the documents alone."""
 
-    def __init__(self, account: Account) -> None:
-        self._account = account
+    def __init__(self, account: Account, before: int) -> None:
+        self._account, self._before = account, before
         self._batch = Batch()
 
     def add(self, document: Document, number: int, part: Part) -> Iterator[Batch]:
         self._account.accept(part.argument)
-        self._batch.add(document, self._account.read, number)
+        self._batch.add(document, self._before + self._account.read, number)
         if self._batch.full:
             yield from self.rest()
 
     def add_block(self, block: Block, number: int, part: Part) -> Iterator[Batch]:
-        number_of_first = self._account.read + 1
+        number_of_first = self._before + self._account.read + 1
         self._account.accept(part.argument, len(block))
         first = 0
         while first < len(block):
@@ -208,10 +208,14 @@ class _Batcher:
 
 
 def batches(
-    parts: list[Part], fields: Fields, account: Account, advance: Callable[[int], None]
+    parts: list[Part],
+    fields: Fields,
+    account: Account,
+    advance: Callable[[int], None],
+    before: int = 0,
 ) -> Iterator[Batch]:
-    """Read all parts."""
-    batcher = _Batcher(account)
+    """Read all parts; documents without an id are numbered from `before` + 1 on."""
+    batcher = _Batcher(account, before)
     for number, part in enumerate(parts):
         for item in part.read(fields, advance):
             if isinstance(item, Reject):

@@ -19,7 +19,7 @@ _PREFIXES = (
     "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
     "@prefix dcterms: <http://purl.org/dc/terms/> .\n"
 )
-_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
+_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\\ud800-\udfff]*')
 _SPECIAL = re.compile(r'[\\"\x00-\x1f\x7f]')
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -51,7 +51,7 @@ def _about(topic: Topic, phrases: int | None, base: str, tag: str) -> list[tuple
     name, scheme = name_of(topic), _iri(base, "scheme")
     # What strod calls the root is English, whatever the text is.
     name_tag = "@en" if name == EVERYTHING and not topic.label else tag
-    # SKOS wants preferred and alternative labels to be disjoint.
+    # SKOS wants preferred and hidden labels to be disjoint.
     others = [text for text in dict.fromkeys(phrases_of(topic, phrases)) if text != name]
     above = [] if topic.parent is None else [("skos:broader", _iri(base, topic.parent.id))]
     return [
@@ -62,7 +62,8 @@ def _about(topic: Topic, phrases: int | None, base: str, tag: str) -> list[tuple
         *[("skos:narrower", _iri(base, child.id)) for child in topic.children],
         ("skos:notation", _literal(topic.path)),
         ("skos:prefLabel", _literal(name) + name_tag),
-        *[("skos:altLabel", _literal(text) + tag) for text in others],
+        # Found in searches; not synonyms, which alternative labels would be.
+        *[("skos:hiddenLabel", _literal(text) + tag) for text in others],
     ]
 
 

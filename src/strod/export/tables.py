@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "write_tables"]
 
 NAMES = ("topics.csv", "phrases.csv", "documents.csv")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _TOPICS = [
     "id", "path", "parent", "level", "weight", "documents", "label", "phrases", "sha256",
 ]  # fmt: skip
 _PHRASES = ["topic", "path", "rank", "phrase", "score"]
-_DOCUMENTS = ["id", "leaf", "topic", "path", "share"]
+_DOCUMENTS = ["id", "leaf", "topic", "path", "share", "label"]
 
 
 def write_tables(
@@ -66,8 +66,8 @@ def _phrase_rows(tree: Tree, phrases: int | None) -> Iterator[list[Any]]:
 
 
 def _document_rows(workspace: Workspace, progress: Progress) -> Iterator[list[Any]]:
-    ids = {topic.path: topic.id for topic in topics_of(workspace.tree)}
+    topics = {topic.path: topic for topic in topics_of(workspace.tree)}
     for row in assign_corpus(workspace, progress):
         # A document that no topic below the root has a share of is still listed.
         for path, share in (row["topics"] or {ROOT: 1.0}).items():
-            yield [row["id"], row["leaf"], ids[path], path, share]
+            yield [row["id"], row["leaf"], topics[path].id, path, share, name_of(topics[path])]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from strod.errors import UsageError
 from strod.store.change import changing
+from strod.store.history import corpus_at, numbered
 from strod.store.trees import (
-    corpus_of,
     read_revision,
     read_split,
     revision_name,
@@ -19,7 +19,9 @@ from strod.store.trees import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Compaction", "compact"]
+__all__ = ["KEPT", "Compaction", "compact"]
+
+KEPT = 10  # revisions, unless told otherwise
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Compaction:
     bytes: int
 
 
-def compact(root: Path, keep: int = 1) -> Compaction:
+def compact(root: Path, keep: int = KEPT, *, dry_run: bool = False) -> Compaction:
     """Forget all but the last `keep` revisions; the tree itself stays as it is.
 
     Undone changes are forgotten too. Whoever reads an older revision has to open the
@@ -52,34 +54,30 @@ def compact(root: Path, keep: int = 1) -> Compaction:
         about, folder = manifest["tree"], root / "tree"
         history = about["history"][-keep:]
         before = about["history"][: len(about["history"]) - len(history) + 1]
-        base = corpus_of(folder, before, about, manifest["corpus"])
-        tree = about | {"history": history, "undone": [], "corpus": base}
-        needed = _needed(folder, history, tree, manifest, staging.folders("tree/splits"))
+        corpora = about["corpora"] | {str(history[0]): corpus_at(about, before)}
+        tree = about | {"history": history, "undone": [], "corpora": corpora}
+        tree = numbered(tree, manifest["corpus"])
+        needed = _needed(folder, tree, manifest, staging.folders("tree/splits"))
         parts = {name: part for name, part in manifest["parts"].items() if name in needed}
         gone = [part["bytes"] for name, part in manifest["parts"].items() if name not in needed]
-        staging.publish(manifest | {"tree": tree, "parts": parts})
-        staging.sweep(parts)
+        if not dry_run:
+            staging.publish(manifest | {"tree": tree, "parts": parts})
+            staging.sweep(parts)
     number = len(about["history"]) + len(about["undone"]) - len(history)
     return Compaction(number, len(gone), sum(gone))
 
 
 def _needed(
-    folder: Path,
-    history: list[int],
-    tree: dict[str, Any],
-    manifest: dict[str, Any],
-    names: list[str],
+    folder: Path, tree: dict[str, Any], manifest: dict[str, Any], names: list[str]
 ) -> set[str]:
     """Names of the files that these revisions are made of."""
-    segments: set[str] = set()
+    segments = {s["name"] for corpus in tree["corpora"].values() for s in corpus["segments"]}
     known = {name: read_split(folder / "splits" / name) for name in names}
     splits: set[str] = set()
     needed: set[str] = set()
-    for end in range(1, len(history) + 1):
-        corpus = corpus_of(folder, history[:end], tree, manifest["corpus"])
-        segments |= {segment["name"] for segment in corpus["segments"]}
-        nodes = [node for node, _ in read_revision(folder, history[end - 1])[0].values()]
-        needed.add(f"tree/revisions/{revision_name(history[end - 1])}")
+    for number in tree["history"]:
+        nodes = [node for node, _ in read_revision(folder, number)[0].values()]
+        needed.add(f"tree/revisions/{revision_name(number)}")
         needed |= {f"tree/words/{words_file(node)}" for node in nodes}
         splits |= splits_of(nodes, known)
     return needed | {n for n in manifest["parts"] if _is_needed(n, segments, splits)}

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DiskBook",
     "are_sound",
-    "corpus_of",
     "load_array",
     "node_sha256",
     "read_change",
@@ -264,13 +263,16 @@ def write_split(folder: Path, split: Split) -> None:
     )
 
 
-def read_revision(folder: Path, number: int) -> tuple[dict[str, tuple[Node, str]], dict[str, Any]]:
+def read_revision(
+    folder: Path, number: int, digests: Digests | None = None
+) -> tuple[dict[str, tuple[Node, str]], dict[str, Any]]:
     """Topics by id with their checksums, parents before children, and what was changed.
 
-    Words are memory-mapped.
+    Words are memory-mapped. With `digests` the file is compared with what was written.
     """
     path = folder / "revisions" / revision_name(number)
     content, found = _read_sealed(path), {}
+    _compare(digests or {}, path, 3)
     try:
         for entry in content["topics"]:
             checksum = entry.pop("sha256")
@@ -293,27 +295,6 @@ def read_change(folder: Path, number: int) -> dict[str, Any]:
         return dict(_read_sealed(path)["change"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
-
-
-def corpus_of(
-    folder: Path, history: Sequence[int], tree: dict[str, Any], now: dict[str, Any]
-) -> dict[str, Any]:
-    """The corpus as it was at the end of a history: documents may have been added since.
-
-    Parameters
-    ----------
-    folder : Path
-        ``tree/`` of a workspace.
-    history : sequence of int
-        Revisions, the first one first.
-    tree, now : dict
-        What the manifest says about the tree, and about the corpus as it is now.
-    """
-    for number in reversed(history):
-        change = read_change(folder, number)
-        if "corpus" in change:
-            return dict(change["corpus"])
-    return dict(tree.get("corpus", now))
 
 
 def splits_of(nodes: Iterable[Node], splits: Mapping[str, Split]) -> set[str]:

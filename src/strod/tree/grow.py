@@ -25,7 +25,7 @@ from strod.tree.walk import Walk, blocks
 from strod.work import Serial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Splitter = Callable[[Node, list[Counts], Engine], Split]
 
-__all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow"]
+__all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow", "measured"]
 
 GIVEN = 4  # fine topics a child needs so that ``auto`` can split it without new ones
 COUNT_BYTES = 16  # of a topical count in memory
@@ -378,6 +378,29 @@ def count_documents(
     for node, number in zip(nodes.values(), documents.tolist(), strict=True):
         node.documents = number
     _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh)
+
+
+def measured(
+    tree: Grown,
+    shards: Sequence[Rows],
+    book: Book,
+    engine: Engine,
+    masses: Mapping[str, list[Part]],
+) -> dict[str, float]:
+    """Sum over all documents of their shares in some masses, by name."""
+    total = np.zeros(len(masses))
+
+    def visit(shard: Rows) -> Array:
+        def local(name: str) -> Array:
+            found = book.read(name, shard.first, shard.size)
+            return local_shares(found, tree.splits[name].overlap.weights)
+
+        known = Masses(tree.splits, local, shard.size)
+        return np.array([known.of(parts).sum() for parts in masses.values()])
+
+    for part in engine.map(visit, shards):
+        total += part
+    return dict(zip(masses, total.tolist(), strict=True))
 
 
 def _weigh(nodes: dict[str, Node], masses: dict[str, float], fresh: Collection[str]) -> None:

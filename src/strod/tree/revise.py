@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 __all__ = [
+    "bequests",
     "collapse",
     "combined",
     "descendants",
@@ -124,10 +125,12 @@ def merge(tree: Grown, names: Sequence[str]) -> list[str]:
     parts = combined(member.parts for member in members)
     whole = Node(_merged_id(names, parts), parent.id, members[0].level, parts, parent.words)
     whole.weight = sum(member.weight for member in members)
+    named = [member for member in members if member.named]
+    if named:  # the first one is the heaviest
+        whole.label, whole.named = named[0].label, True
     whole.bids = [bid for member in members for bid in member.bids or [member.parts]]
     tree.nodes[whole.id] = whole
     if any(member.children for member in members):
-        whole.alpha0 = max(member.alpha0 for member in members)
         for member in members:
             for child in member.children or [member.id]:
                 whole.children.append(child)
@@ -162,23 +165,29 @@ def reorder(tree: Grown) -> None:
     tree.nodes.update(nodes)
 
 
+def bequests(tree: Grown, name: str) -> dict[str, list[Part]]:
+    """Who gets what of a topic that is removed: siblings, and topics below them."""
+    parent, node = _parent(tree, name), tree.nodes[name]
+    given: dict[str, list[Part]] = {}
+    for part in node.parts:
+        for fine in part.fine:
+            for taker in _takers(tree, parent, part.split, fine, name):
+                given.setdefault(taker, []).append(Part(part.split, [fine]))
+    return {taker: combined([parts]) for taker, parts in given.items()}
+
+
 def remove(tree: Grown, name: str) -> list[str]:
     """Dissolve a topic: each of its fine topics goes to the sibling it shares documents with.
 
     Returns the topics that have got something.
     """
-    parent, node = _parent(tree, name), tree.nodes[name]
+    parent, node, given = _parent(tree, name), tree.nodes[name], bequests(tree, name)
     _drop(tree, descendants(tree, name))
     parent.children.remove(name)
     del tree.nodes[name]
     if not parent.children:
         parent.alpha0, parent.reason = 0.0, COLLAPSED
         return []
-    given: dict[str, list[Part]] = {}
-    for part in node.parts:
-        for fine in part.fine:
-            for taker in _takers(tree, parent, part.split, fine):
-                given.setdefault(taker, []).append(Part(part.split, [fine]))
     for taker, parts in given.items():
         tree.nodes[taker].parts = combined([tree.nodes[taker].parts, parts])
         tree.nodes[taker].bids = []
@@ -188,11 +197,11 @@ def remove(tree: Grown, name: str) -> list[str]:
     return list(given)
 
 
-def _takers(tree: Grown, parent: Node, split: str, fine: int) -> list[str]:
+def _takers(tree: Grown, parent: Node, split: str, fine: int, gone: str) -> list[str]:
     """Where a fine topic goes: the child it has most to do with, and so on to a leaf."""
     found = []
-    while parent.children:
-        best = max(parent.children, key=lambda name: _lift(tree, name, split, fine))
+    while some := [name for name in parent.children if name != gone]:
+        best = max(some, key=lambda name: _lift(tree, name, split, fine))
         found.append(best)
         parent = tree.nodes[best]
     return found
