@@ -28,7 +28,7 @@ from strod.store.change import changing
 from strod.store.history import next_revision, next_segment, numbered
 from strod.store.phrases import write_counts
 from strod.store.publish import ArrayWriter
-from strod.store.trees import DiskBook, read_split, write_revision
+from strod.store.trees import DiskBook, write_revision
 from strod.text.sources import resolve
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
@@ -237,11 +237,11 @@ class _Addition:
         write_counts(self._staging.folder / "phrases" / self._name, parts)
 
     def _place(self, counts: list[csr_array]) -> dict[str, float]:
-        """Shares in all decompositions, of undone revisions too; weights among the new."""
-        folder = self._workspace.path / "tree" / "splits"
-        names = self._staging.folders("tree/splits")
-        digests = self._staging.manifest["parts"]
-        splits = {name: read_split(folder / name, digests) for name in names}
+        """Shares in the decompositions that the tree is made of; weights among the new.
+
+        Others belong to revisions in which these documents are not there.
+        """
+        splits = self._tree.splits
         settings = self._tree.settings
         kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings["thin"])
         nodes = self._tree.nodes
@@ -277,14 +277,17 @@ class _Addition:
         """Frequent phrases of the new documents that the corpus does not have."""
         book, lexicon = self._workspace.phrasebook, lexicon_of(self._new, "none")
         found = collect(self._shards, lexicon, PhraseOptions(), self._engine, Silent())
-        known = {
-            tuple(book.lexicon.words[token] for token in book.units.form_tokens(phrase))
-            for phrase in book.units.phrases
-        }
         fresh = [
             (tuple(lexicon.words[token] for token in found.form_tokens(phrase)), phrase.count)
             for phrase in found.phrases
         ]
+        firsts = {words[0] for words, _ in fresh}
+        begins = [book.lexicon.words[row] in firsts for row in book.units.alphabet.words]
+        known = {
+            tuple(book.lexicon.words[token] for token in book.units.form_tokens(phrase))
+            for phrase in book.units.phrases
+            if begins[phrase.words[0]]
+        }
         fresh = [one for one in fresh if one[0] not in known]
         fresh.sort(key=lambda one: (-one[1], one[0]))
         return [(" ".join(words), count) for words, count in fresh[:SHOWN]]

@@ -68,7 +68,7 @@ def take_out(
         if not any(part.any() for part in parts):
             continue
         name = next(names)
-        _write(workspace.path, staging.folder, about["name"], name, np.concatenate(parts))
+        _write(workspace, staging.folder, about["name"], name, np.concatenate(parts))
         ends = np.cumsum([0, *(int(part.sum()) for part in parts)])
         removal.segments.append(about | {"name": name, "boundaries": np.unique(ends).tolist()})
     return removal
@@ -83,8 +83,9 @@ def _count(removal: Removal, workspace: Workspace, shard: Any, out: NDArray[np.b
     removal.by_topic += np.bincount(levels[levels >= 0], minlength=len(removal.by_topic))
 
 
-def _write(root: Path, target: Path, old: str, new: str, keep: NDArray[np.bool_]) -> None:
-    """A segment everywhere: corpus, phrases, and shares in every decomposition."""
+def _write(workspace: Workspace, target: Path, old: str, new: str, keep: NDArray[np.bool_]) -> None:
+    """A segment everywhere: corpus, phrases, and shares in the decompositions of the tree."""
+    root = workspace.path
     source, segment = root / "corpus" / old, target / "corpus" / new
     keep_rows(source, segment, *_TOKENS, keep)
     keep_rows(source, segment, *_COUNTS, keep)
@@ -94,7 +95,6 @@ def _write(root: Path, target: Path, old: str, new: str, keep: NDArray[np.bool_]
     )
     shutil.copyfile(source / "texts.arrow", segment / "texts.arrow")  # rows keep their numbers
     keep_rows(root / "phrases" / old, target / "phrases" / new, *_COUNTS, keep)
-    splits = root / "tree" / "splits"
-    for shares in sorted(splits.glob(f"*/{old}")):
-        there = target / "tree" / "splits" / shares.parent.name / new
-        keep_rows(shares, there, *_SHARES, keep)
+    for name in workspace.tree.splits:
+        shares, there = (folder / "tree" / "splits" / name for folder in (root, target))
+        keep_rows(shares / old, there / new, *_SHARES, keep)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from strod import evaluate
 from strod.errors import UsageError
-from strod.tree import options
+from strod.intrusion import automatic
 from strod.tree.paper import METHODS as PAPER
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ def available(asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _missing(method: str) -> str:
-    if method not in (*options.METHODS, *getattr(options, "BASELINES", ())):
-        return "this version of strod does not have it"
     package, _ = BASELINES.get(method, ("", 0))
     if package and find_spec(package) is None:
         return 'a package is missing: pip install "strod[baselines]"'
@@ -70,12 +68,6 @@ def build_options(method: str, steps: int | None) -> dict[str, Any]:
     return {"method": method} | ({} if steps is None else {"iterations": steps})
 
 
-def _part(name: str, what: str) -> Any:
-    if find_spec(name) is None:
-        raise UsageError(f"{what} need {name}, which this version of strod does not have")
-    return import_module(name)
-
-
 def variance(trees: Sequence[Any]) -> float | None:
     """Mean KL divergence of matched topics over all ordered pairs of runs (section 6.2).
 
@@ -83,20 +75,14 @@ def variance(trees: Sequence[Any]) -> float | None:
     """
     if min(map(len, trees)) <= 1:
         return None
-    return float(_part("strod.evaluate", "variances").variance(trees))
+    return float(evaluate.variance(trees))
 
 
 def scores(workspace: Any, labels: str | None) -> dict[str, Any]:
     """Coherence, diversity and, with labels, agreement."""
-    found: dict[str, Any] = (
-        _part("strod.evaluate", "scores").evaluate(workspace, labels=labels).as_dictionary()
-    )
-    return found
+    return evaluate.evaluate(workspace, labels=labels).as_dictionary()
 
 
 def intrusion(workspace: Any) -> dict[str, Any]:
     """Automatic phrase intrusion and topic intrusion."""
-    found: dict[str, Any] = _part("strod.intrusion", "intrusions").automatic(
-        workspace, of="phrases"
-    )
-    return found
+    return automatic(workspace, of="phrases")
