@@ -89,7 +89,8 @@ def _write(workspace: Workspace, target: Path, old: str, new: str, keep: NDArray
     source, segment = root / "corpus" / old, target / "corpus" / new
     keep_rows(source, segment, *_TOKENS, keep)
     keep_rows(source, segment, *_COUNTS, keep)
-    documents = pq.read_table(source / "documents.parquet").filter(keep)
+    with pq.ParquetFile(source / "documents.parquet") as file:
+        documents = file.read().filter(keep)
     pq.write_table(
         documents, segment / "documents.parquet", compression="zstd", row_group_size=ROW_GROUP
     )

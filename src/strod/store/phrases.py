@@ -54,8 +54,8 @@ def read_units(folder: Path, lexicon: Lexicon) -> Units:
     """What `write_units` wrote."""
     path = folder / "forms.parquet"
     try:
-        table = pq.read_table(path, page_checksum_verification=True)
-        return _units(table, lexicon)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            return _units(file.read(), lexicon)
     except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
         why = " ".join(str(error).split())
         raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
