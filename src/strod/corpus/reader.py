@@ -38,7 +38,7 @@ def _table(path: Path, digests: dict[str, Any], steps: int) -> pa.Table:
     try:
         if wanted is not None and file_digest(path) != wanted:
             raise DamagedError(f"{path}: has changed since it was written; run strod check")
-        with pq.ParquetFile(path) as file:  # read_table would import pandas first
+        with pq.ParquetFile(path) as file:
             return file.read()
     except (OSError, ValueError, pa.ArrowException) as error:
         why = " ".join(str(error).split())
