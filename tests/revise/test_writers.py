@@ -19,7 +19,7 @@ from tests.revise.seen import check_files, files_of, fingerprint, topics_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-READERS, REVISIONS = 8, 60
+READERS, REVISIONS = 8, 100
 
 HOLDER = """
 import sys
