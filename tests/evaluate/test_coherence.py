@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from strod.evaluate.coherence import c_v, mean_npmi, mean_of, npmi_of_counts, npmi_table
+from strod.evaluate.coherence import c_v, mean_npmi, mean_of, npmi_of_counts
 from strod.evaluate.windows import Chosen, window_meetings
 from strod.progress import Silent
+from strod.tree.ranking import npmi_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.cli.show import as_dictionary
 from strod.store.check import check_files as check_checksums
 from strod.store.trees import node_sha256
+from strod.summary import as_dictionary
 from tests.conftest import contents
 
 if TYPE_CHECKING:

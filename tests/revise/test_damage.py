@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from strod.cli.show import as_dictionary
 from strod.errors import DamagedError, InputError
+from strod.summary import as_dictionary
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import pytest
 
 import strod
 from strod.assign import assign_corpus, assign_new
-from strod.cli.show import as_dictionary
 from strod.errors import DamagedError, StrodError
 from strod.store.check import check_files
 from strod.store.manifest import read_manifest
+from strod.summary import as_dictionary
 from tests.conftest import check_error
 from tests.conftest import strod as run
 from tests.planted_text import planted_texts

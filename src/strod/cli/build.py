@@ -111,8 +111,7 @@ def build(
         "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
     }  # fmt: skip
-    if engine != "local":
-        raise UsageError(f"--engine {engine}: there is only local")
+    shape.check_engine(engine)
     run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from strod.errors import UsageError
 
-__all__ = ["number_or", "switch"]
+__all__ = ["check_engine", "number_or", "switch"]
 
 CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of every topic.")
 HEIGHT = typer.Option(2, help="Levels below the root.")
@@ -63,3 +63,9 @@ def switch(name: str, text: str) -> bool:
     if text not in ("on", "off"):
         raise UsageError(f"--{name} must be on or off, not {text}")
     return text == "on"
+
+
+def check_engine(engine: str) -> None:
+    """Refuse engines that do not exist."""
+    if engine != "local":
+        raise UsageError(f"--engine {engine}: there is only local")

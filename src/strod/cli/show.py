@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.cells import cell_len
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from strod.revision import Change
     from strod.workspace import Workspace
 
-__all__ = ["as_dictionary", "print_branch", "print_tree", "show"]
+__all__ = ["print_branch", "print_tree", "show"]
 
 SHOWN = 8  # phrases of a topic where the screen has no width
 MANY = 30  # words to choose from
-JSON_WORDS = 20
 LEAF = {"height": "", "": ""}  # reasons that go without saying
 
 
@@ -50,6 +49,7 @@ def show(
       strod show papers.strod --words 10
       strod show papers.strod --json | jq '.topics[1].phrases'
     """  # noqa: D301
+    from strod.summary import as_dictionary  # noqa: PLC0415
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
@@ -58,56 +58,6 @@ def show(
         print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
         print_tree(opened, output(), topic, depth, words, phrases, ids=ids)
-
-
-def as_dictionary(
-    workspace: Workspace,
-    start: str | None = None,
-    depth: int | None = None,
-    words: int | None = None,
-    phrases: int | None = None,
-) -> dict[str, Any]:
-    """The corpus and the topics, for programs."""
-    corpus, tree = workspace.corpus, workspace.tree
-    branch = _branch(tree.find(start or "o"), depth)
-    return {
-        "corpus": {
-            "documents": corpus.documents,
-            "tokens": corpus.tokens,
-            "vocabulary": len(corpus.vocabulary),
-            "meta": corpus.meta,
-            "sha256": corpus.sha256,
-        },
-        "topics": [_topic(topic, words, phrases) for topic in branch],
-    }
-
-
-def _branch(top: Topic, depth: int | None) -> list[Topic]:
-    """A topic and what is below it, level by level."""
-    found, level = [top], [top]
-    while level and (depth is None or level[0].level - top.level < depth):
-        level = [child for topic in level for child in topic.children]
-        found += level
-    return found
-
-
-def _topic(topic: Topic, words: int | None, phrases: int | None) -> dict[str, Any]:
-    return {
-        "id": topic.id,
-        "path": topic.path,
-        "parent": topic.parent.id if topic.parent else None,
-        "level": topic.level,
-        "weight": topic.weight,
-        "alpha": topic.alpha,
-        "alpha0": topic.alpha0,
-        "words": [list(pair) for pair in topic.top(JSON_WORDS if words is None else words)],
-        "phrases": [list(pair) for pair in topic.phrases[: phrases or None]],
-        "documents": topic.documents,
-        "label": topic.label,
-        "pinned": topic.pinned,
-        "reason": topic.reason,
-        "sha256": topic.sha256,
-    }
 
 
 def print_tree(

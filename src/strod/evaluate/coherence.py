@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.tree.matrix import MatrixShard
-from strod.tree.ranking import meetings
+from strod.tree.ranking import meetings, npmi_table
 from strod.work import Serial
 
 if TYPE_CHECKING:
@@ -29,30 +29,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["c_v", "mean_npmi", "mean_of", "npmi_of_counts", "npmi_table"]
+__all__ = ["c_v", "mean_npmi", "mean_of", "npmi_of_counts"]
 
 TINY = 1e-12  # Röder et al.
-
-
-def npmi_table(pairs: Array, total: int, epsilon: float = 0.0) -> Array:
-    """NPMI of all pairs of a list.
-
-    Parameters
-    ----------
-    pairs : ndarray of shape (n, n)
-        In how many documents or windows two words stand, on the diagonal each.
-    total : int
-        How many there are.
-    epsilon : float
-        Added to P(x, y); without it, pairs that never meet score -1.
-    """
-    alone = np.diag(pairs) / max(total, 1)
-    both = pairs / max(total, 1) + epsilon
-    chance = np.outer(alone, alone)
-    sound = (both > 0) & (both < 1) & (chance > 0)
-    logs = np.log(np.where(sound, both, 0.5))
-    value = (logs - np.log(np.where(sound, chance, 1.0))) / -logs
-    return np.where(sound, value, np.where(both >= 1, 1.0, -1.0))
 
 
 def mean_npmi(pairs: Array, total: int) -> float | None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
-from strod.store.publish import _put_in_place, explained, locked, sync, sync_tree
+from strod.store.publish import explained, locked, put_in_place, sync, sync_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def new_folder(target: Path, names: tuple[str, ...], *, overwrite: bool = False)
         building.mkdir()
         yield building
         sync_tree(building)
-        _put_in_place(building, real)
+        put_in_place(building, real)
 
 
 def _is_export(folder: Path, names: tuple[str, ...]) -> bool:

@@ -15,6 +15,7 @@ from strod.export.outline import markdown
 from strod.export.page import page
 from strod.export.tables import NAMES, write_tables
 from strod.progress import Progress, Silent
+from strod.summary import as_dictionary
 
 if TYPE_CHECKING:
     import os
@@ -36,8 +37,6 @@ class _Chosen:
 
 
 def _json(workspace: Workspace, phrases: int | None) -> str:
-    from strod.cli.show import as_dictionary  # noqa: PLC0415 - one definition for both
-
     content = as_dictionary(workspace, phrases=phrases)
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
+from strod.tree.ranking import npmi_table
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -37,7 +39,7 @@ class Meetings:
         rows = np.repeat(np.arange(width, dtype=np.int64), np.diff(together.indptr))
         # Pairs as one sorted list of numbers: looking up many is one search.
         self._pairs = rows * width + together.indices
-        self._counts, self._alone = together.data, together.diagonal()
+        self._counts = together.data
 
     def npmi(self, items: ArrayLike) -> NDArray[np.float64]:
         """Normalised pointwise mutual information of all pairs of `items`.
@@ -46,13 +48,7 @@ class Meetings:
         never apart, also where they stand in every document.
         """
         places = np.searchsorted(self._items, np.asarray(items, dtype=np.int64))
-        both = self._found(places) / self._documents
-        alone = self._alone[places] / self._documents
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.log(both / np.outer(alone, alone)) / -np.log(both)
-        value[both == 1] = 1.0
-        value[both == 0] = -1.0
-        return value
+        return npmi_table(self._found(places).astype(np.float64), self._documents)
 
     def _found(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         wanted = places[:, None] * len(self._items) + places

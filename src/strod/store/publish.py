@@ -26,6 +26,7 @@ __all__ = [
     "explained",
     "locked",
     "publish_folder",
+    "put_in_place",
     "sync",
     "sync_tree",
     "write_json",
@@ -144,7 +145,7 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             building.mkdir()
             yield building
             sync_tree(building)
-            _put_in_place(building, target)
+            put_in_place(building, target)
         except OSError as error:
             raise explained(error, building) from error
         finally:
@@ -183,7 +184,7 @@ def _recover(target: Path) -> None:
             _aside(target).rename(target)
 
 
-def _put_in_place(building: Path, target: Path) -> None:
+def put_in_place(building: Path, target: Path) -> None:
     """Rename `building` to `target`; the old `target`, if any, takes its place."""
     move = _exchange if target.exists() else Path.rename
     move(building, target)

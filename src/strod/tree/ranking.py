@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["affinity", "head_words", "meetings", "ranked", "scores"]
+__all__ = ["affinity", "head_words", "meetings", "npmi_table", "ranked", "scores"]
 
 HEADS = 20  # words of a topic whose order heeds how well they go together
 TOGETHER = 8.0  # what affinity is worth: e^(8·0.1) is a factor of 2.2
@@ -66,6 +66,29 @@ def affinity(pairs: Array, documents: int) -> Array:
     value = np.log((pairs + 0.5) / (chance + 0.5)) / np.log((documents + 1) / (pairs + 0.5))
     np.fill_diagonal(value, 0.0)
     return np.clip(value, -1.0, 1.0)
+
+
+def npmi_table(pairs: Array, total: int, epsilon: float = 0.0) -> Array:
+    """Normalised pointwise mutual information of all pairs of a list (Bouma, 2009).
+
+    log(P(x, y) / (P(x)·P(y))) / -log P(x, y)
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (n, n)
+        In how many documents or windows two words stand, on the diagonal each.
+    total : int
+        How many there are.
+    epsilon : float
+        Added to P(x, y); without it, pairs that never meet score -1.
+    """
+    alone = np.diag(pairs) / max(total, 1)
+    both = pairs / max(total, 1) + epsilon
+    chance = np.outer(alone, alone)
+    sound = (both > 0) & (both < 1) & (chance > 0)
+    logs = np.log(np.where(sound, both, 0.5))
+    value = (logs - np.log(np.where(sound, chance, 1.0))) / -logs
+    return np.where(sound, value, np.where(both >= 1, 1.0, -1.0))
 
 
 def head_words(
