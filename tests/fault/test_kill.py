@@ -137,15 +137,15 @@ main()
 PLACES = [
     "new publish sync_tree before 1",
     "new os fsync after 3",
-    "new publish _put_in_place before 1",
+    "new publish put_in_place before 1",
     "new Path rename before 1",
     "new Path rename after 1",
-    "new publish _put_in_place after 1",
+    "new publish put_in_place after 1",
     "overwrite publish sync_tree before 1",
-    "overwrite publish _put_in_place before 1",
+    "overwrite publish put_in_place before 1",
     "overwrite publish _exchange before 1",
     "overwrite publish _exchange after 1",
-    "overwrite publish _put_in_place after 1",
+    "overwrite publish put_in_place after 1",
 ]
 
 
