@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OF", "automatic", "odd_one_out"]
 
-DRAWS = 20  # 100 topic questions about a tree of five by five
+DRAWS = 200  # nearly all topic questions about a tree of five by five: a thousand
 WORDS = 2 * TOP  # of a topic; an intruder is none of them
 _DIGITS = 9  # means that differ by less are the same
 OF = ("words", "phrases")
