@@ -166,7 +166,8 @@ def test_iterations(source: Path, tmp_path: Path) -> None:
 
 def test_interpretability(source: Path, tmp_path: Path) -> None:
     methods = here("strod", "strod-paper", "splitlda", "nmf")
-    found = run("interpretability", tmp_path, "--corpus", source, "--methods", ",".join(methods))
+    asked = ("--corpus", source, "--methods", ",".join(methods), "--runs", 2)
+    found = run("interpretability", tmp_path, *asked)
     by = {row["method"]: row for row in found}
     assert list(by) == methods
     for row in found:

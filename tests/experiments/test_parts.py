@@ -19,7 +19,7 @@ from strod.experiments.machine import fingerprint, machine
 from strod.experiments.measure import Build, scaled, timed
 from strod.experiments.methods import KNOWN, available
 from strod.experiments.plot import COLOURS, DASHES, HATCHES, MARKERS, draw
-from strod.experiments.reading import named
+from strod.experiments.reading import means, named
 from strod.experiments.settings import FULL, QUICK, Settings
 from strod.experiments.table import Column, Panel, Result, csv_text, markdown
 from strod.experiments.timing import _compare, _sizes
@@ -375,3 +375,18 @@ def test_scores_by_name() -> None:
     flat = named({"levels": [], "leaves": leaves, "labels": []}, intruders)
     assert flat["npmi_1"] is None
     assert "nmi_1" not in flat
+
+
+def test_means_of_runs_leave_out_those_that_were_stopped() -> None:
+    same = {"corpus": "a", "method": "b", "documents": 5}
+    rows = [
+        same | {"seed": 0, "status": "ok", "npmi_1": 0.1, "nmi_1": None, "tree_seconds": 1.0},
+        same | {"seed": 1, "status": "stopped", "note": "took too long"},
+        same | {"seed": 2, "status": "ok", "npmi_1": 0.3, "nmi_1": None, "tree_seconds": 3.0},
+        same | {"method": "c", "seed": 0, "status": "stopped", "note": "took too long"},
+    ]
+    first, second = means(rows)
+    assert first["npmi_1"] == pytest.approx(0.2)
+    assert first["tree_seconds"] == pytest.approx(2.0)
+    assert (first["nmi_1"], first["runs"], "seed" in first) == (None, 2, False)
+    assert (second["status"], second["runs"]) == ("stopped", 1)

@@ -31,7 +31,9 @@ def experiment(
     ),
     fresh: bool = typer.Option(False, "--fresh", help="Measure again what has been measured."),
     children: int = typer.Option(5, help="Children of every topic."),
-    runs: int = typer.Option(None, help="Runs with different seeds.  [default: 10]"),
+    runs: int = typer.Option(
+        None, help="Runs with different seeds.  [default: 10; 1 for interpretability]"
+    ),
     sample: int = typer.Option(
         None, help="Documents, where not all are taken.  [default: 10000, as in the paper]"
     ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from strod.experiments.cells import Context
     from strod.experiments.corpora import Texts
 
-__all__ = ["interpretability"]
+__all__ = ["interpretability", "means"]
 
 Row = dict[str, Any]
 
@@ -37,11 +37,16 @@ SCORES = {
 def interpretability(context: Context) -> tuple[list[Cell], Any]:
     """Scores of all methods."""
     methods = context.methods(("strod", "strod-paper", *BASELINES), {})
-    cells = [_cell(context, texts, method) for texts in context.corpora for method in methods]
-    return cells, lambda rows: _result(context, rows)
+    cells = [
+        _cell(context, texts, method, seed)
+        for texts in context.corpora
+        for method in methods
+        for seed in range(context.settings.runs or 1)
+    ]
+    return cells, lambda rows: _result(context, means(rows))
 
 
-def _cell(context: Context, texts: Texts, method: str) -> Cell:
+def _cell(context: Context, texts: Texts, method: str, seed: int) -> Cell:
     settings = context.settings
     documents = min(settings.plan.sample, texts.documents)
 
@@ -49,8 +54,8 @@ def _cell(context: Context, texts: Texts, method: str) -> Cell:
         steps = iterations(method, settings.plan.iterations)
         out = context.work / "scored.strod"
         one = Build(
-            texts.part(documents), out, method, settings.children, iterations=steps, phrases=True,
-            labelled=texts.labelled,
+            texts.part(documents), out, method, settings.children, seed=seed, iterations=steps,
+            phrases=True, labelled=texts.labelled,
         )  # fmt: skip
         found = built(one, settings)
         if found["status"] != "ok":
@@ -61,7 +66,7 @@ def _cell(context: Context, texts: Texts, method: str) -> Cell:
 
     row = {
         "corpus": texts.name, "method": method, "documents": documents,
-        "children": settings.children,
+        "children": settings.children, "seed": seed,
     }  # fmt: skip
     return Cell(row, context.key(texts, method, timed=False), work)
 
@@ -83,6 +88,23 @@ def named(report: dict[str, Any], intruders: dict[str, Any]) -> Row:
     return found | _agreement(report["labels"])
 
 
+def means(rows: list[Row]) -> list[Row]:
+    """One row for the runs of a method on a corpus: the means of those that were not stopped."""
+    held: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        held.setdefault((row["corpus"], row["method"]), []).append(row)
+    return [_mean([row for row in some if row["status"] == "ok"] or some) for some in held.values()]
+
+
+def _mean(rows: list[Row]) -> Row:
+    found = {name: value for name, value in rows[0].items() if name != "seed"}
+    for name in (*SCORES, "tree_seconds"):
+        values = [row[name] for row in rows if row.get(name) is not None]
+        if values:
+            found[name] = sum(values) / len(values)
+    return found | {"runs": len(rows)}
+
+
 def _agreement(labels: list[dict[str, Any]]) -> Row:
     """Level 1 against the most general step of the label, leaves against the most specific."""
     if not labels:
@@ -100,7 +122,7 @@ def _agreement(labels: list[dict[str, Any]]) -> Row:
 def _result(context: Context, rows: list[Row]) -> Result:
     columns = [
         Column("corpus", "corpus"), Column("method", "method"),
-        Column("documents", "documents", whole),
+        Column("documents", "documents", whole), Column("runs", "runs"),
         *(Column(key, heading, lambda value: f"{value:.3f}") for key, heading in SCORES.items()),
         Column("topics", "topics"), Column("iterations", "iterations", whole),
         Column("tree_seconds", "tree, s", seconds), Column("note", "note"),
