@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from strod.tree.inference import LEAST, PRIOR, ROUNDS, FineTopics, exp_digamma, sparse_shares
+from strod.tree.inference import (
+    LEAST,
+    PRIOR,
+    ROUNDS,
+    WORTH,
+    FineTopics,
+    exp_digamma,
+    sparse_shares,
+)
 from tests.tree.helpers import random_counts, topical
 
 if TYPE_CHECKING:
@@ -28,8 +36,11 @@ def fine_topics(seed: int, size: int = 4, width: int = 9) -> FineTopics:
     return FineTopics(random.gamma(0.3, 20, (size, width)).astype(np.float32))
 
 
-def naive(documents: Counts, phi: Array, theta: Array, rounds: int) -> tuple[Array, Array]:
+def naive(
+    documents: Counts, phi: Array, theta: Array, rounds: int, prior: Array | None = None
+) -> tuple[Array, Array]:
     """θ and n after so many rounds of γ = a + n, θ = exp ψ(γ), document by document."""
+    prior = np.full_like(theta, PRIOR) if prior is None else prior
     table = documents.power(1).toarray()
     theta, expected = theta.copy(), np.zeros_like(theta)
     for d, counts in enumerate(table):
@@ -37,7 +48,7 @@ def naive(documents: Counts, phi: Array, theta: Array, rounds: int) -> tuple[Arr
             continue
         for step in range(rounds + 1):
             if step:
-                theta[d] = [python_exp_digamma(PRIOR + n) for n in expected[d]]
+                theta[d] = [python_exp_digamma(g) for g in prior[d] + expected[d]]
             joint = theta[d][:, None] * phi
             expected[d] = (counts * joint / joint.sum(axis=0)).sum(axis=1)
     return theta, expected
@@ -139,10 +150,60 @@ def test_shares_do_not_depend_on_the_other_documents() -> None:
 
 
 def test_a_short_document_is_not_spread_over_similar_topics() -> None:
-    """Plain EM leaves a word that two topics have at the shares it started with."""
+    """Plain EM leaves a word that two topics have at what it says of them, .6."""
     topics = FineTopics(np.array([[60, 40, 0], [40, 60, 0], [0, 1, 99]], dtype=np.float32))
-    dense = topics.shares(topical([[2, 0, 0]])).dense(3)
-    assert dense[0, 0] > 0.9
+    lengths = [1, 2, 5, 10]
+    largest = topics.shares(topical([[n, 0, 0] for n in lengths])).dense(3)[:, 0]
+    assert (np.diff(largest) > 0).all()  # one token tells less than ten
+    assert largest[0] > 0.6
+    assert largest[2] > 0.9
+
+
+def naive_guess(documents: Counts, topics: FineTopics) -> Array:
+    """p_z·Π φ^(b·c), document by document."""
+    table, phi = documents.power(1).toarray(), topics.words.T
+    weights = topics.counts.sum(axis=1) / topics.counts.sum()
+    found = np.zeros((documents.size, topics.size))
+    for d, counts in enumerate(table):
+        if counts.any():
+            power = min(0.5, 5 / counts.sum())
+            found[d] = weights * np.prod(phi ** (power * counts), axis=1)
+            found[d] /= found[d].sum()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_guess_of_the_one_topic(seed: int) -> None:
+    documents, topics = random_counts(seed, 30), fine_topics(seed)
+    found = topics.guess(documents)
+    np.testing.assert_allclose(found, naive_guess(documents, topics), rtol=1e-6, atol=1e-12)
+    assert (found[documents.length(1) == 0] == 0).all()
+
+
+def test_guess_of_a_long_document_stays_open_and_finite() -> None:
+    topics = fine_topics(2)
+    found = topics.guess(topical([[4, 0, 3, 0, 0, 0, 2, 0, 1], [4000] * 9, [0] * 9]))
+    np.testing.assert_allclose(found.sum(axis=1), [1, 1, 0])
+    assert found[1].max() < 0.99  # nine thousand tokens are worth five
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shares_lean_to_the_guess(seed: int) -> None:
+    documents, topics = random_counts(seed), fine_topics(seed)
+    prior = PRIOR + WORTH * naive_guess(documents, topics)
+    equal = np.full_like(prior, 1 / topics.size)
+    _, expected = naive(documents, topics.words.T, equal, ROUNDS, prior)
+    found = topics.shares(documents).dense(topics.size)
+    np.testing.assert_allclose(found, sparse_shares(expected).dense(topics.size), atol=1e-6)
+
+
+def test_a_topic_that_explains_all_words_wins_over_one_for_each() -> None:
+    """Two words, each a little likelier under a topic of its own: one topic has both."""
+    counts = np.array([[60, 1, 39], [1, 60, 39], [30, 30, 40]], dtype=np.float32)
+    topics, document = FineTopics(counts), topical([[1, 1, 0]])
+    plain = sparse_shares(topics.infer(document).expected).dense(3)[0]
+    assert plain[2] < 0.01
+    assert topics.shares(document).dense(3)[0, 2] > 0.6
 
 
 @pytest.mark.parametrize("seed", range(3))

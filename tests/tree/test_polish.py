@@ -11,7 +11,7 @@ from strod.engine.local import LocalEngine
 from strod.moments.counts import LONG
 from strod.tree import inference
 from strod.tree import polish as polishing
-from strod.tree.inference import PRIOR, FineTopics, exp_digamma
+from strod.tree.inference import PRIOR, FineTopics, exp_digamma, sparse_shares
 from strod.tree.polish import overlap, polish
 from strod.work import Serial
 from tests.tree.helpers import random_counts, topical
@@ -124,7 +124,7 @@ def test_documents_are_left_alone() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_overlap(seed: int) -> None:
     whole, topics = documents(seed), start(seed)
-    shares = topics.shares(whole).dense(topics.size)
+    shares = sparse_shares(topics.infer(whole).expected).dense(topics.size)
     tokens = whole.say * whole.length(1)
     weights, joint, squares = np.zeros(3), np.zeros((3, 3)), np.zeros(3)
     for share, length in zip(shares, tokens, strict=True):

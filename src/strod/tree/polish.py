@@ -96,12 +96,8 @@ def overlap(
 
     def one(given: tuple[Counts, NDArray[np.float32] | None]) -> tuple[Array, Array, Array]:
         block, theta = given
-        known = theta is not None
-        shares = (
-            sparse_shares(_resumed(topics, block, theta).expected)
-            if known
-            else topics.shares(block)
-        ).dense(m)
+        found = topics.infer(block) if theta is None else _resumed(topics, block, theta)
+        shares = sparse_shares(found.expected).dense(m)
         say = block.say * block.length(1)
         counts = shares * say[:, None]
         return counts.sum(axis=0), shares.T @ counts, (counts**2).sum(axis=0)
