@@ -9,6 +9,7 @@ from strod.moments import counts as module
 from strod.moments.counts import LONG
 from tests import oracles
 from tests.oracles import Document, random_documents
+from tests.tree.helpers import topical
 
 EXACT = 1e-10
 
@@ -98,3 +99,10 @@ def test_sample() -> None:
             assert np.array_equal(found, right), name
             assert found.dtype.kind == right.dtype.kind, name
         assert np.array_equal(sample.triples(), wanted.triples())
+
+
+def test_words_where() -> None:
+    whole = topical([[1, 2, 0, 3], [0, 0, 0, 0], [4, 0, 5, 0]])
+    some = whole.words_where(np.array([True, False, True, False, True]))
+    assert some.power(1).toarray().tolist() == [[1, 0, 0, 3], [0, 0, 0, 0], [0, 0, 5, 0]]
+    assert some.sizes.tolist() == [2, 0, 1]

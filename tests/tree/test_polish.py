@@ -12,7 +12,7 @@ from strod.moments.counts import LONG
 from strod.tree import inference
 from strod.tree import polish as polishing
 from strod.tree.inference import PRIOR, FineTopics, exp_digamma, sparse_shares
-from strod.tree.polish import overlap, polish
+from strod.tree.polish import completion, overlap, polish, polish_better
 from strod.work import Serial
 from tests.tree.helpers import random_counts, topical
 
@@ -44,37 +44,44 @@ def parts(whole: Counts, number: int) -> list[Counts]:
     return [whole.sample(block == index) for index in range(number)]
 
 
-def naive_inference(counts: Array, phi: Array, theta: Array, rounds: int) -> tuple[Array, Array]:
+def naive_inference(
+    counts: Array, phi: Array, theta: Array, rounds: int, prior: Array | float = PRIOR
+) -> tuple[Array, Array]:
     """θ and the expected number of tokens by topic and word, of one document."""
     joint = theta[:, None] * phi
     for _ in range(rounds):
         expected = (counts * joint / joint.sum(axis=0)).sum(axis=1)
-        theta = np.array([exp_digamma.py_func(PRIOR + n) for n in expected])  # type: ignore[attr-defined]
+        theta = np.array([exp_digamma.py_func(g) for g in prior + expected])  # type: ignore[attr-defined]
         joint = theta[:, None] * phi
     return theta, counts * joint / joint.sum(axis=0)
 
 
-def naive_polish(table: Array, topics: FineTopics, sweeps: int) -> FineTopics:
+def naive_polish(
+    table: Array, topics: FineTopics, sweeps: int, *, leaning: bool = False
+) -> FineTopics:
     m = topics.size
     say = np.minimum(1, LONG / np.maximum(table.sum(axis=1), LONG))
     theta = np.full((len(table), m), 1 / m)
     for _ in range(sweeps):
         phi, total = topics.words.T, np.zeros(topics.counts.shape)
+        prior = topics.prior(topical(table)) if leaning else np.full_like(theta, PRIOR)
         for d, counts in enumerate(table):
             if counts.any():
-                theta[d], tokens = naive_inference(counts, phi, theta[d], polishing.ROUNDS)
+                rounds = polishing.ROUNDS
+                theta[d], tokens = naive_inference(counts, phi, theta[d], rounds, prior[d])
                 total += say[d] * tokens
         theta = theta.astype(np.float32).astype(np.float64)  # as it is kept between sweeps
         topics = FineTopics(total.astype(np.float32))
     return topics
 
 
+@pytest.mark.parametrize("leaning", [False, True])
 @pytest.mark.parametrize("sweeps", [1, 2, SWEEPS])
 @pytest.mark.parametrize("seed", range(3))
-def test_polish_is_what_a_naive_version_does(seed: int, sweeps: int) -> None:
+def test_polish_is_what_a_naive_version_does(seed: int, sweeps: int, leaning: bool) -> None:
     whole = documents(seed)
-    expected = naive_polish(whole.power(1).toarray(), start(seed), sweeps)
-    found, _ = polish([whole], start(seed), sweeps, Serial())
+    expected = naive_polish(whole.power(1).toarray(), start(seed), sweeps, leaning=leaning)
+    found = polish([whole], start(seed), sweeps, Serial(), leaning=leaning).topics
     np.testing.assert_allclose(found.counts, expected.counts, rtol=2e-6, atol=1e-9)
     assert not np.allclose(found.counts, start(seed).counts, rtol=0.1)
 
@@ -86,7 +93,7 @@ def test_no_sweeps_change_nothing() -> None:
 
 def test_expected_counts_add_up_to_the_tokens_that_count() -> None:
     whole = documents()
-    found, _ = polish([whole], start(), 2, Serial())
+    found = polish([whole], start(), 2, Serial()).topics
     tokens = whole.power(1).T @ whole.say
     np.testing.assert_allclose(found.counts.sum(axis=0), tokens, rtol=1e-5)
 
@@ -94,8 +101,8 @@ def test_expected_counts_add_up_to_the_tokens_that_count() -> None:
 @pytest.mark.parametrize("number", [2, 3, 7])
 def test_blocks_change_nothing_but_the_rounding(number: int) -> None:
     whole = documents(1)
-    expected, _ = polish([whole], start(1), SWEEPS, Serial())
-    found, _ = polish(parts(whole, number), start(1), SWEEPS, Serial())
+    expected = polish([whole], start(1), SWEEPS, Serial()).topics
+    found = polish(parts(whole, number), start(1), SWEEPS, Serial()).topics
     np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-4, atol=1e-6)
     one, several = (overlap(b, found, Serial()) for b in ([whole], parts(whole, number)))
     for a, b in zip(one, several, strict=True):
@@ -105,8 +112,8 @@ def test_blocks_change_nothing_but_the_rounding(number: int) -> None:
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_threads_change_not_a_byte(workers: int) -> None:
     blocks = parts(documents(2, 60), 8)
-    expected, _ = polish(blocks, start(2), SWEEPS, Serial())
-    found, _ = polish(blocks, start(2), SWEEPS, LocalEngine(workers))
+    expected = polish(blocks, start(2), SWEEPS, Serial()).topics
+    found = polish(blocks, start(2), SWEEPS, LocalEngine(workers)).topics
     assert found.counts.tobytes() == expected.counts.tobytes()
     pairs = zip(
         overlap(blocks, found, LocalEngine(workers)), overlap(blocks, found, Serial()), strict=True
@@ -161,8 +168,58 @@ def test_topics_are_pulled_apart() -> None:
 
 def test_overlap_from_where_polish_left_is_as_good() -> None:
     whole = documents()
-    topics, state = polish([whole], start(4), 20, Serial())
+    topics, state, _ = polish([whole], start(4), 20, Serial())
     resumed, anew = overlap([whole], topics, Serial(), state), overlap([whole], topics, Serial())
     np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.05)
     np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.05)
     assert resumed.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("given_prior", [None, 0.02, 0.5])
+@pytest.mark.parametrize("number", [1, 3])
+def test_completion(number: int, given_prior: float | None) -> None:
+    """Every second word of a document from the others, word by word."""
+    whole, topics = documents(6), start(6)
+    total = tokens = 0.0
+    for counts in whole.power(1).toarray():
+        there = np.flatnonzero(counts)
+        given = np.zeros_like(counts)
+        given[there[::2]] = counts[there[::2]]
+        [prior] = topics.prior(topical([given]))
+        prior = prior if given_prior is None else np.full_like(prior, given_prior)
+        [expected] = topics.infer(topical([given]), prior=prior[None]).expected
+        theta = (prior + expected) / (prior + expected).sum()
+        for word in there[1::2]:
+            total += counts[word] * np.log(theta @ topics.words[word])
+            tokens += counts[word]
+    found = completion(parts(whole, number), topics, Serial(), given_prior)
+    assert found == pytest.approx(total / tokens)
+
+
+def drawn(seed: int, topics_of_one: int, count: int = 4000) -> tuple[Counts, FineTopics]:
+    """Texts of eight words with so many topics each, and a start near the truth."""
+    random = np.random.default_rng(seed)
+    phi = random.dirichlet(np.full(60, 0.1), 5)
+    table = np.zeros((count, 60))
+    for row in table:
+        chosen = random.integers(5, size=topics_of_one)
+        words = [random.choice(60, p=phi[z]) for z in np.resize(chosen, 8)]
+        np.add.at(row, words, 1)
+    blurred = 0.7 * phi + 0.3 * phi.mean(axis=0)
+    return topical(table), FineTopics((blurred * count).astype(np.float32))
+
+
+@pytest.mark.parametrize(("topics_of_one", "expected"), [(1, True), (2, False), (4, False)])
+def test_the_prior_suits_the_documents(topics_of_one: int, expected: bool) -> None:
+    whole, near = drawn(0, topics_of_one)
+    found = polish_better(parts(whole, 3), near, SWEEPS, Serial())
+    assert found.leaning == expected
+    same = polish(parts(whole, 3), near, SWEEPS, Serial(), leaning=expected)
+    assert found.topics.counts.tobytes() == same.topics.counts.tobytes()
+
+
+def test_long_documents_are_not_tried() -> None:
+    whole, near = drawn(0, 1, 200)
+    table = 10 * whole.power(1).toarray()
+    assert not polish_better([topical(table)], near, SWEEPS, Serial()).leaning
+    assert polish_better([whole], near, 0, Serial()).topics is near

@@ -116,6 +116,7 @@ def built(one: Build, settings: Settings) -> dict[str, Any]:
         "vocabulary": about["vocabulary"],
         "topics": workspace.manifest["tree"]["topics"] - 1,
         "iterations": _iterations(report["stages"]["tree"]),
+        "iterating_seconds": report["stages"]["tree"].get("iterating_seconds"),
     }
 
 
@@ -161,10 +162,10 @@ def _apart(one: Build, settings: Settings) -> dict[str, Any] | None:
 
 
 def timed(one: Build, settings: Settings) -> dict[str, Any]:
-    """Time a build; one that takes many iterations is timed at two small numbers of them.
+    """Time a build; one that takes many iterations is timed at a small number of them.
 
-    The line through both gives the time at the number asked for, so that what is not
-    iteration is not multiplied: see `scaled`.
+    What the iterations took, which every baseline measures, is multiplied; the rest is not:
+    see `scaled`.
     """
     plan = settings.plan
     wanted = iterations(one.method, plan.iterations)
@@ -174,33 +175,24 @@ def timed(one: Build, settings: Settings) -> dict[str, Any]:
     found = built(replace(one, iterations=most), settings)
     if found["status"] != "ok" or most == wanted or found["iterations"] < most:
         return found
-    fewer = max(1, most // 4)
-    first = built(replace(one, iterations=fewer), settings)
-    if first["status"] != "ok":
-        return first
-    points = (fewer, first["tree_seconds"]), (most, found["tree_seconds"])
-    tree = scaled(*points, wanted)
+    tree = scaled(found["tree_seconds"], found["iterating_seconds"], wanted / most)
     factor = tree / found["tree_seconds"] if found["tree_seconds"] else 1.0
     return found | {
         "tree_seconds": tree,
         "seconds": found["seconds"] - found["tree_seconds"] + tree,
-        "measured_iterations": f"{fewer}, {most}",
+        "measured_iterations": most,
         "measured_seconds": found["tree_seconds"],
         "iterations": wanted,
         "factor": factor,
     }
 
 
-def scaled(few: tuple[int, float], more: tuple[int, float], wanted: int) -> float:
-    """Seconds at `wanted` iterations, on the line through two measurements.
-
-    t(i) = t₂ + (i - i₂)·(t₂ - t₁)/(i₂ - i₁). If more iterations took less time, the fixed
-    cost hides them: then t₂.
+def scaled(seconds: float, iterating: float, times: float) -> float:
+    """Seconds of a build with so many times the iterations, which took `iterating` of them.
 
     Examples
     --------
-    >>> scaled((5, 2.0), (20, 3.5), 1000)
+    >>> scaled(3.5, 2.0, 50)
     101.5
     """
-    each = (more[1] - few[1]) / (more[0] - few[0])
-    return more[1] + max(each, 0.0) * (wanted - more[0])
+    return seconds + iterating * (times - 1)

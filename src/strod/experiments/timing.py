@@ -231,10 +231,10 @@ def _notes(context: Context, rows: list[Row]) -> list[str]:
     notes = [TREE, f"threads of a build: {settings.workers}; memory: {settings.memory}"]
     if any(row.get("factor") for row in rows):
         notes.append(
-            "scaled: timed at two small numbers of iterations (measured iterations); the line "
-            "through both gives the time at the number in column iterations; factor is that time "
-            "over the time at the larger of the two; start-up and reading are not scaled. cathy, "
-            "nmf and lda may converge before: for them it is the most they can take"
+            "scaled: timed at few iterations (measured iterations); what they took, and nothing "
+            "else, is multiplied to get the time at the number in column iterations; factor is "
+            "that time over what was measured. cathy, nmf and lda may converge before: for them "
+            "it is the most they can take"
         )
     if any(row["method"] in PAPER and row["status"] == "refused" for row in rows):
         notes.append("refused: dense moments of so many words do not fit the memory of a build")

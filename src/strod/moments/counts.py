@@ -49,6 +49,11 @@ class Counts:
         """Number of documents."""
         return len(self.indptr) - 1
 
+    @property
+    def sizes(self) -> NDArray[Any]:
+        """Distinct words of every document."""
+        return np.diff(self.indptr)
+
     def power(self, exponent: int) -> csr_array:
         """Documents by words: c·p^exponent."""
         values = self.tokens.astype(np.float64)
@@ -94,7 +99,14 @@ class Counts:
 
     def sample(self, documents: NDArray[np.bool_]) -> Counts:
         """Only some of the documents."""
-        sizes = np.diff(self.indptr)
-        keep = np.repeat(documents, sizes)
-        indptr = np.concatenate([[0], np.cumsum(sizes[documents])])
-        return Counts(indptr, self.indices[keep], self.tokens[keep], self.chance[keep], self.width)
+        kept = np.repeat(documents, self.sizes)
+        indptr = np.concatenate([[0], np.cumsum(self.sizes[documents])])
+        return Counts(indptr, self.indices[kept], self.tokens[kept], self.chance[kept], self.width)
+
+    def words_where(self, kept: NDArray[np.bool_]) -> Counts:
+        """All documents with only some of their words; `kept` has one for each count."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Counts(
+            before[self.indptr], self.indices[kept], self.tokens[kept], self.chance[kept],
+            self.width,
+        )  # fmt: skip

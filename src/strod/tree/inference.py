@@ -9,7 +9,8 @@ the shares. exp ψ keeps a short document from being spread over many topics, wh
 (θ ∝ n) does.
 
 When documents are placed, a leans to the topics that explain all their words at once, which
-mean field does not see: a short text mostly has one topic. With p_z the weight of a topic::
+mean field does not see: a short text mostly has one topic. With p_z the weight of a topic and
+b what keeps a long document open::
 
     a_z = a + 4·g_z,    g_z ∝ p_z·Π_x φ_{z,x}^(b·c_x),    b = min(1/2, 5 / Σ_x c_x)
 """
@@ -227,10 +228,13 @@ class FineTopics:
         weights = self.counts.sum(axis=1, dtype=np.float64) + np.finfo(float).tiny
         return np.log(self.words), np.log(weights / weights.sum())
 
+    def prior(self, documents: Counts) -> Array:
+        """Prior a of every document that leans to the guess."""
+        return PRIOR + WORTH * self.guess(documents)
+
     def shares(self, documents: Counts) -> Shares:
         """Shares of documents: a function of the document and the topics alone."""
-        prior = PRIOR + WORTH * self.guess(documents)
-        return sparse_shares(self.infer(documents, prior=prior).expected)
+        return sparse_shares(self.infer(documents, prior=self.prior(documents)).expected)
 
     def posterior(
         self,

@@ -15,7 +15,7 @@ from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
 from strod.tree.grouping import Merge, dendrogram
 from strod.tree.inference import FineTopics
-from strod.tree.polish import Overlap, overlap, polish
+from strod.tree.polish import Overlap, overlap, polish, polish_better
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from strod.moments.counts import Counts
     from strod.moments.whitening import Spectrum
     from strod.tree.options import TreeOptions
-    from strod.tree.polish import State
+    from strod.tree.polish import Polished
     from strod.tree.topic import Part
     from strod.work import Engine
 
@@ -126,10 +126,11 @@ def split_node(
     found = spectrum(moments, min(options.fine, width), random)
     k = _components(found, moments.noise, options)
     recovered, alpha0 = _recovered(moments, found, k, options, random, power)
-    start = recovered.words * (1 - MIXED) + MIXED * moments.first
-    counts = start * recovered.weights[:, None] * moments.tokens
-    topics, state = polish(blocks, FineTopics(counts.astype(np.float32)), options.polish, engine)
-    topics, shared = _strong(blocks, topics, state, options, engine)
+    words = recovered.words * (1 - MIXED) + MIXED * moments.first
+    counts = words * recovered.weights[:, None] * moments.tokens
+    start = FineTopics(counts.astype(np.float32))
+    polished = polish_better(blocks, start, options.polish, engine)
+    topics, shared = _strong(blocks, polished, options, engine)
     return Split(
         topics, shared, dendrogram(shared), alpha0, recovered.total,
         [float(value) for value in found.values], moments.noise, documents,
@@ -198,18 +199,15 @@ def _recovered(
 
 
 def _strong(
-    blocks: Sequence[Counts],
-    topics: FineTopics,
-    state: State,
-    options: TreeOptions,
-    engine: Engine,
+    blocks: Sequence[Counts], polished: Polished, options: TreeOptions, engine: Engine
 ) -> tuple[FineTopics, Overlap]:
     """Drop fine topics that live in a handful of documents or tokens: near-duplicates, junk."""
+    topics, state, leaning = polished
     shared = overlap(blocks, topics, engine, state)
     strong = (shared.documents >= WEAK) & (shared.weights * topics.size >= FAINT)
     asked = options.children if isinstance(options.children, int) else 2
     if strong.all() or strong.sum() < asked:
         return topics, shared
     topics = FineTopics(topics.counts[strong])
-    topics, state = polish(blocks, topics, min(options.polish, 2), engine)
-    return topics, overlap(blocks, topics, engine, state)
+    again = polish(blocks, topics, min(options.polish, 2), engine, leaning=leaning)
+    return again.topics, overlap(blocks, again.topics, engine, again.state)
