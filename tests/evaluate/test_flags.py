@@ -94,7 +94,17 @@ def test_incoherent() -> None:
     assert (flag.topic, flag.kind, flag.suggestion) == ("o/1/2", "incoherent", "remove o/1/2")
     assert "NPMI 0.10, the median is 0.30" in flag.reason
     (flag,) = raised(tree, scores(tree, o_1=npmi(-0.5)))
-    assert flag.suggestion == "expand o/1 --fresh"
+    assert flag.suggestion == "show o/1"  # no command changes the words of a topic above others
+
+
+def test_what_would_go_to_siblings_is_divided_instead() -> None:
+    tree = tree_of(3, 3, 0)
+    heavy = npmi(0.1) | {"weight": 0.3}
+    (flag,) = raised(tree, scores(tree, o_1_2=heavy))
+    assert flag.suggestion == "expand o/1/2 --children 3"
+    tree = tree_of(2, 3, 3)
+    (flag,) = raised(tree, scores(tree, o_1_2=npmi(0.1)))
+    assert flag.suggestion == "expand o/1/2 --children 3"  # its parent would have one child
 
 
 def test_incoherent_is_measured_by_the_spread_of_the_tree() -> None:
@@ -188,6 +198,11 @@ def test_tiny() -> None:
     assert [(f.topic, f.suggestion) for f in found] == [
         ("o/1/1", "collapse o/1"), ("o/1/2", "collapse o/1"),
     ]  # fmt: skip
+    tree = tree_of(3, 0, 0)
+    tree["o/1/3"].distribution = (tree["o/1/2"].distribution * 3 + tree["o/1/3"].distribution) / 4
+    found = raised(tree, scores(tree, o_1_2=both, o_1_3=both))
+    tiny = [flag.suggestion for flag in found if flag.kind == "tiny"]
+    assert tiny == ["merge o/1/1 o/1/2", "merge o/1/1 o/1/3"]
     few = {name: {"documents": 5} for name in ("o_1", "o_1_1", "o_1_2", "o_2", "o_3")}
     assert raised(tree, scores(tree, **few)) == []  # a small corpus
 

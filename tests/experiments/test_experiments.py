@@ -276,3 +276,24 @@ def test_recovery_goes_on_after_ctrl_c(tmp_path: Path) -> None:
         best = errors[variant, "600", "40", "0.3"]
         assert best < errors[variant, "300", "40", "0.3"]
         assert best < errors[variant, "600", "20", "0.3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("recovery", ("--corpus", "SOURCE"), "recovery draws its own documents"),
+        ("width", ("--corpus", "SOURCE", "--labels", "nope"), "--labels nope: no document of"),
+        ("width", ("--corpus", "SOURCE", "--text-field", "body"), "no document has text there"),
+        ("height", ("--corpus", "SOURCE", "--methods", "hpam"), "nothing to measure"),
+        ("robustness", ("--corpus", "SOURCE", "--runs", "1"), "--runs must be at least 2"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_leaves_nothing(
+    name: str, given: tuple[str, ...], message: str, source: Path, tmp_path: Path
+) -> None:
+    words = [source if word == "SOURCE" else word for word in given]
+    outcome = strod("experiment", name, "--quick", "--out", tmp_path / "out", *words)
+    lines = outcome.err.splitlines()
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in lines[-1]
+    assert not list(tmp_path.glob("out/.*"))

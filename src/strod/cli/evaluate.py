@@ -151,6 +151,8 @@ def _print_flags(flags: list[Flag], workspace: str, console: Console) -> None:
         _print_indented(Text.assemble((flag.kind, "yellow"), ": ", flag.reason), console)
         command = f"strod {verb} {workspace} {rest}"
         _print_indented(Text.assemble(("→ ", "dim"), (command, "cyan")), console)
+    if topics > 1:
+        console.print("Take one at a time and evaluate again: paths and topics change.")
 
 
 def _print_indented(text: Text, console: Console) -> None:

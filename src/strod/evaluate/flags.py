@@ -47,6 +47,7 @@ SHARED, APART, SAME = 0.5, 0.6, 0.2  # words in common; bits
 FREQUENT, OWN, DISTINCT = 3.0, 0.6, 0.1
 COPIED, MORE = 0.25, 1.5
 TENTH, FEW, MANY = 0.1, 10, 100
+HEAVY, LEFT = 1.5, 3  # mean leaves; siblings, with the topic, so that one can go
 
 
 def separation(one: Array, other: Array) -> float:
@@ -97,10 +98,25 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _dissolve(tree: Tree, topic: TopicScores) -> str:
-    """What to do with a topic that says nothing."""
-    inner = bool(tree[topic.id].children)
-    return f"expand {topic.path} --fresh" if inner else f"remove {topic.path}"
+def _dissolve(tree: Tree, topic: TopicScores, topics: Sequence[TopicScores]) -> str:
+    """What to do with a topic that says nothing.
+
+    No command changes the words of a topic above others: it is to be looked at. A heavy leaf is
+    divided, since what is removed goes to its siblings; so is one whose parent would be left
+    with a single child.
+    """
+    here = tree[topic.id]
+    if here.children:
+        return f"show {topic.path}"
+    siblings = here.parent.children if here.parent else []
+    if topic.weight > HEAVY * _mean_leaf(tree, topics) or len(siblings) < LEFT:
+        return f"expand {topic.path} --children 3"
+    return f"remove {topic.path}"
+
+
+def _mean_leaf(tree: Tree, topics: Sequence[TopicScores]) -> float:
+    weights = [topic.weight for topic in topics if not tree[topic.id].children]
+    return sum(weights) / max(len(weights), 1)
 
 
 def _incoherent(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
@@ -115,7 +131,7 @@ def _incoherent(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
             continue
         if usual - value > spread if len(values) >= ENOUGH else value < 0:
             reason = f"its words seldom meet: NPMI {value:.2f}, the median is {usual:.2f}"
-            yield _flag(topic, "incoherent", reason, _dissolve(tree, topic))
+            yield _flag(topic, "incoherent", reason, _dissolve(tree, topic, topics))
 
 
 def _duplicates(
@@ -153,7 +169,7 @@ def _background(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
             )
         else:
             continue
-        yield _flag(topic, "background", reason, _dissolve(tree, topic))
+        yield _flag(topic, "background", reason, _dissolve(tree, topic, topics))
 
 
 def _copies(topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
@@ -171,7 +187,7 @@ def _copies(topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
 
 def _tiny(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
     leaves = [topic for topic in topics if not tree[topic.id].children]
-    weight = sum(topic.weight for topic in leaves) / max(len(leaves), 1)
+    weight = _mean_leaf(tree, topics)
     documents = sum(topic.documents for topic in leaves) / max(len(leaves), 1)
     small = {
         topic.id
@@ -191,8 +207,8 @@ def _tiny(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
 def _joined(topic: Topic, small: Callable[[str], bool]) -> list[str]:
     """How a tiny topic is got rid of, and the topic that it goes to."""
     above = topic.parent
-    siblings = [] if above is None else [one for one in above.children if one.id != topic.id]
-    if above is None or all(small(one.id) for one in siblings):
+    large = [] if above is None else [one for one in above.children if not small(one.id)]
+    if above is None or not large:
         return [f"collapse {above.path if above else topic.path}"]
-    nearest = min(siblings, key=lambda one: divergence(topic.distribution, one.distribution))
+    nearest = min(large, key=lambda one: divergence(topic.distribution, one.distribution))
     return [f"merge {nearest.path} {topic.path}", nearest.path]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from strod.errors import InputError
+from strod.errors import InputError, UsageError
+from strod.experiments.settings import LABEL
 from strod.text.docstrings import records, source_files
 from strod.text.records import Document, Fields
 from strod.text.sources import resolve
@@ -86,6 +87,8 @@ def read_corpora(settings: Settings, folder: Path) -> list[Texts]:
     found = []
     for name, documents in corpora:
         texts = _written(name, documents, folder / f"{name}.jsonl")
+        if not texts.labelled and settings.labels != LABEL:
+            raise UsageError(f"--labels {settings.labels}: no document of {name} has this field")
         found.append(_written(name, _lines(texts.part(limit)), folder / f"{name}-few.jsonl")
                      if 0 < limit < texts.documents else texts)  # fmt: skip
     return found
@@ -136,6 +139,6 @@ def _written(name: str, documents: Iterator[dict[str, Any]], path: Path) -> Text
             ranks.append(hashlib.blake2b(record["id"].encode(), digest_size=8).digest())
             out.write(line)
     if not ranks:
-        raise InputError(f"{name}: no document with text; name its field with --text-field")
+        raise InputError(f"{name}: no document has text there; name its field with --text-field")
     order = np.argsort(np.array(ranks, dtype="S8").view(">u8"), kind="stable")
     return Texts(name, path, digest.hexdigest(), labelled, order)

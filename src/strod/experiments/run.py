@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from strod.errors import StrodError, UsageError
+from strod.errors import InputError, StrodError, UsageError
 from strod.experiments import planted, reading, stability, timing
 from strod.experiments.cells import Context, measure_all
 from strod.experiments.corpora import read_corpora
@@ -61,6 +61,8 @@ def run_experiment(name: str, settings: Settings, progress: Progress | None = No
     if name not in EXPERIMENTS:
         raise UsageError(f"no experiment {name}; there are {', '.join(NAMES)}")
     need_matplotlib()
+    if name == "recovery" and settings.corpora:
+        raise UsageError("recovery draws its own documents; leave out --corpus")
     available(settings.methods)  # refuses unknown names before anything is read
     progress = progress or Silent()
     folder = settings.out
@@ -78,20 +80,19 @@ def _run(name: str, settings: Settings, progress: Progress) -> Result:
     if settings.fresh:
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(exist_ok=True)
-    if name != "recovery":
-        progress.stage("reading documents", 0, "")
-    corpora = [] if name == "recovery" else read_corpora(settings, work)
-    compile_kernels(progress)  # kept on disk: no cell has to wait for the compiler
-    context = Context(settings, corpora, work)
-    cells, finish = EXPERIMENTS[name](context)
-    if not cells:
-        raise UsageError(f"nothing to measure: {'; '.join(context.notes)}")
+    try:
+        context, cells, finish = _planned(name, settings, work, progress)
+    except (UsageError, InputError):
+        shutil.rmtree(work, ignore_errors=True)
+        raise
     result: Result = finish(measure_all(name, cells, context, journal, progress))
     if journal.older:
         result.notes.append(
             f"{journal.older} cells were measured with another version of the code; --fresh "
             "measures them again"
         )
+    if settings.quick:
+        result.notes.append("quick: tiny, in one process; its times and scores say nothing")
     progress.stage("writing", 0, "")
     _write(result, settings.out)
     shutil.rmtree(work, ignore_errors=True)
@@ -101,6 +102,21 @@ def _run(name: str, settings: Settings, progress: Progress) -> Result:
             f"others are in {settings.out / name}.md. The first {failed[0]}"
         )
     return result
+
+
+def _planned(
+    name: str, settings: Settings, work: Path, progress: Progress
+) -> tuple[Context, list[Cell], Any]:
+    """What is to be measured."""
+    if name != "recovery":
+        progress.stage("reading documents", 0, "")
+    corpora = [] if name == "recovery" else read_corpora(settings, work)
+    compile_kernels(progress)  # kept on disk: no cell has to wait for the compiler
+    context = Context(settings, corpora, work)
+    cells, finish = EXPERIMENTS[name](context)
+    if not cells:
+        raise UsageError(f"nothing to measure: {'; '.join(context.notes)}")
+    return context, cells, finish
 
 
 def _write(result: Result, folder: Path) -> None:

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from strod.errors import UsageError
 
-__all__ = ["Plan", "Settings"]
+__all__ = ["LABEL", "Plan", "Settings"]
+
+
+LABEL = "label"
 
 
 class Plan(NamedTuple):
@@ -120,11 +123,11 @@ class Settings:
     memory: str = "2GB"
     limit: float = 3600.0
     text_field: tuple[str, ...] = ("text",)
-    labels: str = "label"
+    labels: str = LABEL
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        for name, least in (("iterations", 1), ("measured", 2), ("runs", 2), ("sample", 1)):
+        for name, least in (("iterations", 1), ("measured", 2), ("runs", 1), ("sample", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UsageError(f"--{name} must be at least {least}, not {value}")

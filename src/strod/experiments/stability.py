@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from strod.errors import UsageError
 from strod.experiments.cells import Cell
 from strod.experiments.measure import Build, built
 from strod.experiments.memory import MemoryTree, grow_tree
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["iterations", "robustness"]
 
 METHODS = ("strod", "strod-paper", "splitlda", "cathy", "hpam")
+PAIR = 2
 FIXED = 30  # N when n is varied, n when N is; the largest of a shorter sweep
 
 Row = dict[str, Any]
@@ -43,12 +45,18 @@ def small(value: float) -> str:
     return f"{value:.4g}"
 
 
+def _check_runs(context: Context) -> None:
+    if context.settings.plan.runs < PAIR:
+        raise UsageError("--runs must be at least 2: a single run has no variance")
+
+
 def _documents(texts: Texts, context: Context) -> int:
     return min(context.settings.plan.sample, texts.documents)
 
 
 def robustness(context: Context) -> tuple[list[Cell], Any]:
     """Variance of runs with different seeds."""
+    _check_runs(context)
     methods = context.methods(
         METHODS, {"ncrp": "its number of topics differs from run to run (as in the paper)"}
     )

@@ -240,6 +240,4 @@ def _notes(context: Context, rows: list[Row]) -> list[str]:
         notes.append("refused: dense moments of so many words do not fit the memory of a build")
     if any(row["method"] == "tod" for row in rows):
         notes.append("tod splits the root only (Algorithm 1 of the paper)")
-    if settings.quick:
-        notes.append("quick: tiny, in one process; memory is not measured, times say nothing")
     return notes
