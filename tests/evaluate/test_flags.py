@@ -198,13 +198,17 @@ def test_tiny() -> None:
     assert [(f.topic, f.suggestion) for f in found] == [
         ("o/1/1", "collapse o/1"), ("o/1/2", "collapse o/1"),
     ]  # fmt: skip
-    tree = tree_of(3, 0, 0)
-    tree["o/1/3"].distribution = (tree["o/1/2"].distribution * 3 + tree["o/1/3"].distribution) / 4
-    found = raised(tree, scores(tree, o_1_2=both, o_1_3=both))
-    tiny = [flag.suggestion for flag in found if flag.kind == "tiny"]
-    assert tiny == ["merge o/1/1 o/1/2", "merge o/1/1 o/1/3"]
     few = {name: {"documents": 5} for name in ("o_1", "o_1_1", "o_1_2", "o_2", "o_3")}
     assert raised(tree, scores(tree, **few)) == []  # a small corpus
+
+
+def test_tiny_topics_are_not_merged_into_tiny_ones() -> None:
+    tree = tree_of(3, 0, 0)
+    tree["o/1/3"].distribution = (tree["o/1/2"].distribution * 3 + tree["o/1/3"].distribution) / 4
+    few = {"documents": 3}
+    found = raised(tree, scores(tree, o_1_2=few, o_1_3=few))
+    tiny = [flag.suggestion for flag in found if flag.kind == "tiny"]
+    assert tiny == ["merge o/1/1 o/1/2", "merge o/1/1 o/1/3"]
 
 
 def test_flags_come_in_the_order_of_the_tree() -> None:
