@@ -122,7 +122,12 @@ def test_all_ordered_pairs() -> None:
 def test_wrong_use() -> None:
     with pytest.raises(UsageError, match="two trees or more"):
         variance([tree()])
-    other = tree()
+    other = tree(topic("o/1", 1, 0, 0, 0))
     other.surfaces = ("x", "b", "c", "d")
     with pytest.raises(UsageError, match="different vocabularies"):
-        variance([tree(), other])
+        variance([tree(topic("o/1", 1, 0, 0, 0)), other])
+
+
+def test_a_tree_without_topics_is_not_robust() -> None:
+    with pytest.raises(UsageError, match="without topics"):
+        variance([tree(), tree(topic("o/1", 1, 0, 0, 0))])

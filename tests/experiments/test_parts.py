@@ -23,6 +23,7 @@ from strod.experiments.reading import means, named
 from strod.experiments.settings import FULL, QUICK, Settings
 from strod.experiments.table import Column, Panel, Result, csv_text, markdown
 from strod.experiments.timing import _compare, _sizes
+from strod.progress import Silent
 from tests.conftest import json_lines
 
 if TYPE_CHECKING:
@@ -69,6 +70,16 @@ def test_parts_are_drawn_by_a_hash_of_the_id_and_nested(tmp_path: Path) -> None:
     assert set(parts[5]) < set(parts[10]) < set(parts[20])
     assert texts.part(0) == texts.part(40) == texts.part(100) == texts.path
     assert texts.labelled
+
+
+def test_a_part_of_older_texts_is_not_used(tmp_path: Path) -> None:
+    path, work = tmp_path / "t.jsonl", tmp_path / "work"
+    work.mkdir()
+    for text in ("old", "new"):
+        path.write_bytes(json_lines(*({"id": f"d{i}", "text": text} for i in range(9))))
+        [texts] = read_corpora(Settings(corpora=(path,)), work)
+        lines = texts.part(4).read_text().splitlines()
+        assert [json.loads(line)["text"] for line in lines] == [text] * 4
 
 
 def test_a_corpus_is_known_by_its_text_not_by_its_name(tmp_path: Path) -> None:
@@ -140,6 +151,13 @@ def test_what_need_not_be_scaled_is_not(fake_builds: list[Build]) -> None:
     assert (few["iterations"], done["iterations"]) == (15, 30)  # cathy has converged
 
 
+def test_what_found_no_topic_is_not_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = {"status": "ok", "tree_seconds": 1.0, "seconds": 2.0, "iterations": None,
+               "iterating_seconds": None, "topics": 0}  # fmt: skip
+    monkeypatch.setattr(measure, "built", lambda *_: nothing)
+    assert timed(Build(Path("a"), Path("b"), "splitlda"), Settings()) == nothing
+
+
 def test_what_was_refused_is_not_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = {"status": "refused", "note": "refused: too many words"}
     monkeypatch.setattr(measure, "built", lambda *_: refused)
@@ -207,6 +225,15 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     rows, stages, _ = measured(tmp_path, cells_of(lambda number: {"value": number + 10}))
     assert [row["value"] for row in rows] == [0, 11, 12]
     assert len([stage for stage in stages if stage.startswith("[")]) == 2
+
+
+def test_what_was_stopped_is_remembered_when_a_run_goes_on(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "e.jsonl", "code")
+    slow = Cell({"corpus": "c", "method": "hpam"}, {}, lambda: {"status": "stopped"})
+    for _ in range(2):
+        context = Context(Settings(quick=True), [], tmp_path)
+        measure_all("e", [slow], context, journal, Silent())
+    assert context.stopped == {("c", "hpam")}
 
 
 def test_a_cell_that_fails_is_tried_again(tmp_path: Path) -> None:

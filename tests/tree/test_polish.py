@@ -180,19 +180,22 @@ def test_overlap_from_where_polish_left_is_as_good() -> None:
 def test_completion(number: int, given_prior: float | None) -> None:
     """Every second word of a document from the others, word by word."""
     whole, topics = documents(6), start(6)
+
+    def chosen(given: Counts) -> Array:
+        return topics.prior(given) if given_prior is None else np.full((1, 3), given_prior)
+
     total = tokens = 0.0
     for counts in whole.power(1).toarray():
         there = np.flatnonzero(counts)
         given = np.zeros_like(counts)
         given[there[::2]] = counts[there[::2]]
-        [prior] = topics.prior(topical([given]))
-        prior = prior if given_prior is None else np.full_like(prior, given_prior)
+        [prior] = chosen(topical([given]))
         [expected] = topics.infer(topical([given]), prior=prior[None]).expected
         theta = (prior + expected) / (prior + expected).sum()
         for word in there[1::2]:
             total += counts[word] * np.log(theta @ topics.words[word])
             tokens += counts[word]
-    found = completion(parts(whole, number), topics, Serial(), given_prior)
+    found = completion(parts(whole, number), topics, Serial(), chosen)
     assert found == pytest.approx(total / tokens)
 
 

@@ -78,7 +78,7 @@ def find_flags(
     """
     found = [
         *_incoherent(tree, topics), *_duplicates(tree, topics, words), *_background(tree, topics),
-        *_copies(topics, copied), *_tiny(tree, topics),
+        *_copies(tree, topics, copied), *_tiny(tree, topics),
     ]  # fmt: skip
     place = {path: number for number, path in enumerate(_outline(tree.root))}
     return sorted(found, key=lambda flag: place[flag.topic])
@@ -172,7 +172,7 @@ def _background(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
         yield _flag(topic, "background", reason, _dissolve(tree, topic, topics))
 
 
-def _copies(topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
+def _copies(tree: Tree, topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
     least = max(COPIED, MORE * whole)
     for topic in topics:
         if max(topic.copied, topic.copied_words) < least:
@@ -182,7 +182,7 @@ def _copies(topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
         else:
             what = f"{_percent(topic.copied_words)} of the occurrences of its words"
         reason = f"{what} is in passages that three documents or more have"
-        yield _flag(topic, "copies", reason, f"remove {topic.path}")
+        yield _flag(topic, "copies", reason, _dissolve(tree, topic, topics))
 
 
 def _tiny(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:

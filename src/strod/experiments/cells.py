@@ -104,7 +104,14 @@ def measure_all(
     """Measure what is not in the journal; return the rows of all cells in their order."""
     common = {"experiment": name, "machine": machine_name(), "quick": context.settings.quick}
     keys = [common | {"row": _named(cell.row)} | cell.key for cell in cells]
-    left = [number for number, key in enumerate(keys) if journal.find(key) is None]
+    left = []
+    for number, (key, cell) in enumerate(zip(keys, cells, strict=True)):
+        known = journal.find(key)
+        left += [number] if known is None else []
+        if known and known.get("status") == "stopped":
+            context.stopped.add(
+                (cell.row["corpus"], cell.row["method"])
+            )  # and so is what is larger
     failed: dict[int, dict[str, Any]] = {}
     started = time.monotonic()
     for done, number in enumerate(left):

@@ -63,7 +63,8 @@ class Texts:
         """
         if not 0 < documents < self.documents:
             return self.path
-        target = self.path.with_name(f"{self.path.stem}-{documents}.jsonl")
+        # A folder that a stopped run left may have parts of other texts with this name.
+        target = self.path.with_name(f"{self.path.stem}-{documents}-{self.sha256[:12]}.jsonl")
         if not target.exists():
             chosen = set(self._order[:documents].tolist())
             building = target.with_suffix(".part")

@@ -26,14 +26,11 @@ class Journal:
     fresh : bool
         Whether to begin anew.
 
-    Attributes
-    ----------
-    older : int
-        Lines that were asked for and had been measured with other code.
     """
 
     def __init__(self, path: Path, code: str, *, fresh: bool = False) -> None:
-        self.path, self._code, self.older = path, code, 0
+        self.path, self._code = path, code
+        self._older: set[str] = set()
         if fresh:
             path.unlink(missing_ok=True)
         self._found: dict[str, dict[str, Any]] = {}
@@ -42,6 +39,11 @@ class Journal:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    @property
+    def older(self) -> int:
+        """Lines that were asked for and had been measured with other code."""
+        return len(self._older)
 
     def _lines(self) -> list[dict[str, Any]]:
         """All whole lines; a last one without an end was being written when its run died."""
@@ -67,7 +69,8 @@ class Journal:
         line = self._found.get(_text(key))
         if line is None:
             return None
-        self.older += line.get("code") != self._code
+        if line.get("code") != self._code:
+            self._older.add(_text(key))
         values: dict[str, Any] = line["values"]
         return values
 

@@ -173,8 +173,8 @@ def timed(one: Build, settings: Settings) -> dict[str, Any]:
         return built(one, settings)
     most = min(wanted, plan.measured)
     found = built(replace(one, iterations=most), settings)
-    if found["status"] != "ok" or most == wanted or found["iterations"] < most:
-        return found
+    if found["status"] != "ok" or most == wanted or (found["iterations"] or 0) < most:
+        return found  # refused, not to be scaled, converged, or without a topic
     tree = scaled(found["tree_seconds"], found["iterating_seconds"], wanted / most)
     factor = tree / found["tree_seconds"] if found["tree_seconds"] else 1.0
     return found | {

@@ -179,6 +179,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def iterations(context: Context) -> tuple[list[Cell], Any]:
     """Variance and runtime against outer and inner iterations of the power method."""
+    _check_runs(context)
     plan = context.settings.plan
     ours = ("strod", "strod-paper")
     asked = context.methods(ours, all_but(ours, "the sweep is over the tensor power method"))

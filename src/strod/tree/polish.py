@@ -11,6 +11,7 @@ half of the words of other documents better decides for all.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from strod.tree.inference import FineTopics, Inferred, sparse_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     State = list[NDArray[np.float32] | None]
+    Prior = Callable[[Counts], Array]
 
 __all__ = ["Overlap", "Polished", "completion", "overlap", "polish", "polish_better"]
 
 ROUNDS = 2  # of inference in one sweep; the shares of the sweep before are the start
 PRIORS = 0.02, 0.1, 0.5, 1.0  # of each topic, for documents that are mixtures
 TRIAL = 40_000  # documents that tell which prior suits: half to learn from, half to foretell
+ENOUGH = 500  # of them to learn from, or the trial says nothing
+MARGIN = 0.005  # of the mean log-likelihood of a token, by which leaning has to win
 SHORT = 12.0  # mean tokens of a document up to which it may be about one topic
 
 
@@ -111,17 +115,27 @@ def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engi
     """Whether topics that were learnt with a leaning prior foretell other documents better.
 
     Better than the others do with any prior: where documents are mixtures, one that gives
-    each topic its due foretells best, and leaning would learn wrong topics.
+    each topic its due foretells best, and leaning would learn wrong topics. Too few documents,
+    or a win by less than a hair, say nothing.
     """
-    step = 2 * max(1, sum(block.size for block in blocks) // TRIAL)
-    learnt, others = (
-        [block.sample(np.arange(block.size) % step == which) for block in blocks]
-        for which in (0, step // 2)
-    )
+    rate = min(1.0, TRIAL / max(sum(block.size for block in blocks), 1))
+    lots = [np.random.default_rng(number).random(block.size) for number, block in enumerate(blocks)]
+    learnt = [block.sample(lot < rate / 2) for block, lot in zip(blocks, lots, strict=True)]
+    others = [
+        block.sample((lot >= rate / 2) & (lot < rate))
+        for block, lot in zip(blocks, lots, strict=True)
+    ]
+    if sum(block.size for block in learnt) < ENOUGH:
+        return False
     plain = polish(learnt, start, sweeps, engine).topics
     leaning = polish(learnt, start, sweeps, engine, leaning=True).topics
-    best = max(completion(others, plain, engine, prior) for prior in (None, *PRIORS))
-    return completion(others, leaning, engine) > best
+    priors: list[Prior] = [plain.prior, *(partial(_flat, each, plain.size) for each in PRIORS)]
+    best = max(completion(others, plain, engine, prior) for prior in priors)
+    return completion(others, leaning, engine, leaning.prior) > best + MARGIN
+
+
+def _flat(each: float, size: int, _: Counts) -> Array:
+    return np.full((1, size), each)
 
 
 def _are_short(blocks: Sequence[Counts]) -> bool:
@@ -130,20 +144,16 @@ def _are_short(blocks: Sequence[Counts]) -> bool:
     return bool(said.size) and float(said.mean()) <= SHORT
 
 
-def completion(
-    blocks: Sequence[Counts], topics: FineTopics, engine: Engine, prior: float | None = None
-) -> float:
+def completion(blocks: Sequence[Counts], topics: FineTopics, engine: Engine, prior: Prior) -> float:
     """How well topics foretell every second word of the documents from the other words.
 
-    The mean of log Σ_z θ_z·φ_zx over tokens, θ being inferred from the other words with the
-    same prior for every topic, or with one that leans.
+    The mean of log Σ_z θ_z·φ_zx over tokens, θ being inferred from the other words.
     """
 
     def one(block: Counts) -> tuple[float, float]:
         other = (np.arange(len(block.indices)) - np.repeat(block.indptr[:-1], block.sizes)) % 2
         given, hidden = block.words_where(other == 0), block.words_where(other == 1)
-        flat = None if prior is None else np.full((1, topics.size), prior)
-        chosen = topics.prior(given) if flat is None else flat
+        chosen = prior(given)
         theta = chosen + topics.infer(given, prior=chosen).expected
         theta /= theta.sum(axis=1, keepdims=True)
         row = np.repeat(np.arange(hidden.size), hidden.sizes)
