@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.sparse import csr_array
 
 from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
+from strod.store.arrays import mapped
 from strod.store.manifest import file_digest
 
 if TYPE_CHECKING:
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Corpus", "Shard"]
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
-        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
-    return array
 
 
 def _table(path: Path, digests: dict[str, Any], steps: int) -> pa.Table:
@@ -56,7 +48,7 @@ class _Segment:
     @cached_property
     def arrays(self) -> dict[str, NDArray[Any]]:
         names = ("tokens", "token_offsets", "indices", "counts", "indptr")
-        return {name: _mapped(self.folder / f"{name}.npy") for name in names}
+        return {name: mapped(self.folder / f"{name}.npy") for name in names}
 
     @cached_property
     def documents(self) -> pa.Table:

@@ -86,7 +86,7 @@ class Result:
 def csv_text(result: Result, about: dict[str, str]) -> str:
     """Comma-separated values; machine and notes are comments in front."""
     keys = [column.key for column in result.columns]
-    keys += [key for row in result.rows for key in row if key not in keys]
+    keys += sorted({key for row in result.rows for key in row if key not in keys})
     keys = list(dict.fromkeys(keys))
     out = io.StringIO()
     out.writelines(f"# {name}: {value}\n" for name, value in about.items())

@@ -6,12 +6,12 @@ import json
 from bisect import bisect_right
 from hashlib import sha256
 from pathlib import Path
-from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from strod.errors import DamagedError
+from strod.store.arrays import mapped
 from strod.store.manifest import file_digest, seal
 from strod.store.publish import ArrayWriter, write_json
 from strod.tree.grouping import Merge
@@ -157,10 +157,7 @@ def _compare(digests: Digests, path: Path, steps: int) -> None:
 
 def load_array(path: Path, kind: str, dimensions: int = 1) -> NDArray[Any]:
     """An array as it was written, memory-mapped."""
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
-        raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+    array = mapped(path)
     if array.dtype != kind or array.ndim != dimensions:
         raise DamagedError(f"{path}: is not the array that was written; run strod check")
     return array
