@@ -108,10 +108,8 @@ def measure_all(
     for number, (key, cell) in enumerate(zip(keys, cells, strict=True)):
         known = journal.find(key)
         left += [number] if known is None else []
-        if known and known.get("status") == "stopped":
-            context.stopped.add(
-                (cell.row["corpus"], cell.row["method"])
-            )  # and so is what is larger
+        if known and known.get("status") == "stopped":  # what is larger would be stopped, too
+            context.stopped.add((cell.row["corpus"], cell.row["method"]))
     failed: dict[int, dict[str, Any]] = {}
     started = time.monotonic()
     for done, number in enumerate(left):

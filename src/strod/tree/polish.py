@@ -6,7 +6,8 @@ starts the same sweeps end far lower. No randomness: the same start gives the sa
 Where documents are short, some are swept twice: with the same small prior for every topic, and
 with one that leans to the topic which explains all words of a document (see `inference`). If
 titles have one topic each the second is right, if they are mixtures the first: what foretells
-half of the words of other documents better decides for all.
+half of the words of other documents better decides for all. Which documents are tried is drawn
+by lots that are the same on every run.
 """
 
 from __future__ import annotations
