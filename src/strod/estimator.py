@@ -97,7 +97,7 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     sample : int, "auto" or "all", default="auto"
         Documents from which a topic is learnt; ``auto`` takes what holds enough words.
     lookahead : bool, default=True
-        Whether a topic is split into many fine topics that are then grouped.
+        Whether the root is split into fine topics that are then grouped.
     polish : int, default=5
         Sweeps of variational inference after the tensor decomposition.
     thin : float, default=5e-4

@@ -333,25 +333,30 @@ class _Draft:
         node.children = list(pinned)
         grower = self._grower(wanted, node.level + height)
         with self._shares:
-            known = None if fresh else self._known_part(parts, grower.enough)
-            if known is None:
+            known = None if fresh else self._known_part(parts, wanted)
+            if known is None or not isinstance(wanted, int):
                 grower.split(node, parts)
             else:
-                grower.grow(grower.cut(node, known))
+                grower.grow(grower.cut(node, known, wanted))
         if len(node.children) == len(pinned):
             raise UsageError(f"{topic}: cannot be split: {node.reason}")
         revise.reorder(self.tree)
         return self._new()
 
-    def _known_part(self, parts: list[Part], enough: int) -> Part | None:
-        """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
+    def _known_part(self, parts: list[Part], wanted: int | str) -> Part | None:
+        """A mass as one branch of a dendrogram, so that it can be cut; its own one first.
+
+        A number that the data are asked for is not known.
+        """
+        if not isinstance(wanted, int):
+            return None
         found = [Part(name, list(range(split.topics.size)))
                  for name, split in self.tree.splits.items() if split.parts == parts]  # fmt: skip
         if len(parts) == 1:
             [part] = parts
             merges = inside(self.tree.splits[part.split].merges, part.fine)
             found += [part] * (len(merges) == len(part.fine) - 1)
-        return next((part for part in found if len(part.fine) >= enough), None)
+        return next((part for part in found if len(part.fine) >= wanted), None)
 
     def _new(self) -> list[str]:
         """Topics that were not there before; one that was is what it was."""

@@ -20,7 +20,7 @@ from strod.phrases.segmentation import Segmenter
 from strod.phrases.topical import Batch, topical_counts
 from strod.progress import Silent
 from strod.text.sources import resolve
-from strod.tree.inference import FineTopics
+from strod.tree.inference import FineTopics, likely
 from strod.tree.matrix import MatrixShard
 from strod.work import Serial
 
@@ -92,4 +92,4 @@ def _infer_once() -> None:
     document = Counts(np.array([0, 1]), np.zeros(1, dtype=np.int32), one, one, 1)
     topics = FineTopics(np.ones((2, 1), dtype=np.float32))
     shares = topics.shares(document).dense(2)
-    topics.posterior(document, shares, np.array([0, -1]))
+    likely(document, topics.posterior(document, shares, np.array([0, -1]))[:, 0].copy())

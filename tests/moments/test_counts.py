@@ -106,3 +106,16 @@ def test_words_where() -> None:
     some = whole.words_where(np.array([True, False, True, False, True]))
     assert some.power(1).toarray().tolist() == [[1, 0, 0, 3], [0, 0, 0, 0], [0, 0, 5, 0]]
     assert some.sizes.tolist() == [2, 0, 1]
+
+
+def test_renumbered_over_the_words_that_occur() -> None:
+    random = np.random.default_rng(5)
+    documents = random_documents(random, 9, 6, chance="fraction")
+    documents = [[(word, p) for word, p in document if word % 2] for document in documents]
+    counts = oracles.counts(documents, 9)
+    present = np.unique(counts.indices).astype(np.int64)
+    less = counts.renumbered(present)
+    assert less.width == len(present) < 9
+    for exponent in (1, 2, 3):
+        dense = counts.power(exponent).toarray()
+        assert np.array_equal(less.power(exponent).toarray(), dense[:, present])

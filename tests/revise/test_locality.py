@@ -35,7 +35,7 @@ HERE: dict[str, Act] = {
     "expand": lambda w, t: w.expand(t["o/1"], 2),
     "expand anew": lambda w, t: w.expand(t["o/1"], 2, fresh=True),
     "expand deeper": lambda w, t: w.expand(t["o/1"], 2, 2),
-    "expand auto": lambda w, t: w.expand(t["o/1"], "auto", fresh=True),
+    "expand auto": lambda w, t: w.expand(t["o/1"], "auto", 2, fresh=True),
     "merge": lambda w, t: w.merge(t["o/1/1"], t["o/1/2"]),
     "remove": lambda w, t: w.remove(t["o/1/1"]),
 }
@@ -124,10 +124,18 @@ def test_a_root_that_is_expanded_is_the_tree_that_is_built(planted: Path, tmp_pa
 
 
 def test_what_is_collapsed_can_be_had_again(workspace: Workspace) -> None:
-    before = topics_of(workspace.tree)
+    """Its text is decomposed again, under another name; all else is the same to the last bit."""
+
+    def but_for_the_name() -> dict[str, object]:
+        return {
+            name: one._replace(numbers=one.numbers._replace(parts=""))
+            for name, one in topics_of(workspace.tree).items()
+        }
+
+    before = but_for_the_name()
     workspace.collapse("o/2")
     workspace.expand("o/2", 3)
-    assert topics_of(workspace.tree) == before
+    assert but_for_the_name() == before
     assert list(workspace.tree) == list(strod.open(workspace.path).tree)
 
 
@@ -152,7 +160,8 @@ def test_documents_are_placed_as_they_were(workspace: Workspace) -> None:
     workspace.merge("o/2", "o/3")
     workspace.remove("o/1/2")
     tree = workspace.tree
-    assert len({part.split for node in tree.nodes.values() for part in node.parts}) == 2
+    assert len({part.split for node in tree.nodes.values() for part in node.parts}) > 2
+    assert any(len(node.parts) > 1 for node in tree.nodes.values())
     counts = csr_array(vstack([shard.counts for shard in workspace.corpus.shards()]))
     placed, kept = tree.place(counts), tree.shares()
     for name, share in kept.items():

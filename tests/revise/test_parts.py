@@ -13,12 +13,12 @@ from scipy.special import psi
 from strod.errors import UsageError
 from strod.tree import revise
 from strod.tree.grow import Grown, document_shares
-from strod.tree.inference import PRIOR
+from strod.tree.inference import PRIOR, SILENT, UNLIKELY
 from strod.tree.matrix import matrix_shards
 from strod.tree.planted import plant
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.topic import ROOT, Node, Part
-from strod.tree.walk import SILENT, UNLIKELY, Walk, added, disjoint, ordered
+from strod.tree.walk import Walk, added, disjoint, ordered
 from tests.tree.helpers import grown, random_counts, topical
 
 if TYPE_CHECKING:

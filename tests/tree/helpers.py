@@ -158,3 +158,9 @@ def grown(counts: object, **options: object) -> tuple[Grown, Book]:
     tree, book = grow_matrix(matrix, TreeOptions(**options))  # type: ignore[arg-type]
     check_tree(tree, book, *matrix.shape)
     return tree, book
+
+
+def parts(whole: Counts, number: int) -> list[Counts]:
+    """The same documents in so many blocks."""
+    block = np.arange(whole.size) * number // whole.size
+    return [whole.sample(block == index) for index in range(number)]

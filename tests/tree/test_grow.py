@@ -15,7 +15,7 @@ from strod.engine.local import LocalEngine
 from strod.errors import UsageError
 from strod.progress import Silent
 from strod.store.trees import node_sha256
-from strod.tree import matrix, walk
+from strod.tree import inference, matrix, walk
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import document_shares, grow
 from strod.tree.matrix import MatrixShard, grow_matrix, matrix_shards
@@ -317,9 +317,9 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     row = np.repeat(np.arange(DOCUMENTS), np.diff(counts.indptr))
     dropped = 0
     for number, part in enumerate(found):
-        likely = chance[:, number] >= walk.UNLIKELY
+        likely = chance[:, number] >= inference.UNLIKELY
         mass = np.bincount(row, likely * counts.tokens * 0.005 * chance[:, number], DOCUMENTS)
-        keep = likely & (mass[row] >= walk.SILENT)
+        keep = likely & (mass[row] >= inference.SILENT)
         dropped += int((likely & ~keep).sum())
         assert part.size == DOCUMENTS
         assert np.array_equal(part.indices, counts.indices[keep])

@@ -79,10 +79,10 @@ def test_accepted_and_kept(values: dict[str, Any]) -> None:
 
 
 def test_fine_topics_depend_on_the_width_alone() -> None:
-    assert TreeOptions(children=2).fine == TreeOptions(children=10).fine == 25
-    assert TreeOptions(children=20).fine == TreeOptions(width=20).fine == 50
-    assert {TreeOptions(children=7, height=height).fine for height in range(21)} == {25}
-    assert TreeOptions(children=3, width=100).fine == 25
+    assert TreeOptions(children=2).fine == TreeOptions(children=3).fine == 10
+    assert TreeOptions(children=20).fine == TreeOptions(width=20).fine == 60
+    assert {TreeOptions(children=6, height=height).fine for height in range(21)} == {18}
+    assert TreeOptions(children=3, width=100).fine == 10
     for children in (2, 9, 11, 1000):
         assert TreeOptions(children=children).fine >= 2 * children
 

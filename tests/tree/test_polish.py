@@ -12,9 +12,9 @@ from strod.moments.counts import LONG
 from strod.tree import inference
 from strod.tree import polish as polishing
 from strod.tree.inference import PRIOR, FineTopics, exp_digamma, sparse_shares
-from strod.tree.polish import completion, overlap, polish, polish_better
+from strod.tree.polish import overlap, polish
 from strod.work import Serial
-from tests.tree.helpers import random_counts, topical
+from tests.tree.helpers import parts, random_counts, topical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,12 +36,6 @@ def documents(seed: int = 0, count: int = 30) -> Counts:
     table = random_counts(seed, count).power(1).toarray()
     table[5] *= 2 * LONG / table[5].sum()
     return topical(table)
-
-
-def parts(whole: Counts, number: int) -> list[Counts]:
-    """The same documents in so many blocks."""
-    block = np.arange(whole.size) * number // whole.size
-    return [whole.sample(block == index) for index in range(number)]
 
 
 def naive_inference(
@@ -173,56 +167,3 @@ def test_overlap_from_where_polish_left_is_as_good() -> None:
     np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.05)
     np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.05)
     assert resumed.weights.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("given_prior", [None, 0.02, 0.5])
-@pytest.mark.parametrize("number", [1, 3])
-def test_completion(number: int, given_prior: float | None) -> None:
-    """Every second word of a document from the others, word by word."""
-    whole, topics = documents(6), start(6)
-
-    def chosen(given: Counts) -> Array:
-        return topics.prior(given) if given_prior is None else np.full((1, 3), given_prior)
-
-    total = tokens = 0.0
-    for counts in whole.power(1).toarray():
-        there = np.flatnonzero(counts)
-        given = np.zeros_like(counts)
-        given[there[::2]] = counts[there[::2]]
-        [prior] = chosen(topical([given]))
-        [expected] = topics.infer(topical([given]), prior=prior[None]).expected
-        theta = (prior + expected) / (prior + expected).sum()
-        for word in there[1::2]:
-            total += counts[word] * np.log(theta @ topics.words[word])
-            tokens += counts[word]
-    found = completion(parts(whole, number), topics, Serial(), chosen)
-    assert found == pytest.approx(total / tokens)
-
-
-def drawn(seed: int, topics_of_one: int, count: int = 4000) -> tuple[Counts, FineTopics]:
-    """Texts of eight words with so many topics each, and a start near the truth."""
-    random = np.random.default_rng(seed)
-    phi = random.dirichlet(np.full(60, 0.1), 5)
-    table = np.zeros((count, 60))
-    for row in table:
-        chosen = random.integers(5, size=topics_of_one)
-        words = [random.choice(60, p=phi[z]) for z in np.resize(chosen, 8)]
-        np.add.at(row, words, 1)
-    blurred = 0.7 * phi + 0.3 * phi.mean(axis=0)
-    return topical(table), FineTopics((blurred * count).astype(np.float32))
-
-
-@pytest.mark.parametrize(("topics_of_one", "expected"), [(1, True), (2, False), (4, False)])
-def test_the_prior_suits_the_documents(topics_of_one: int, expected: bool) -> None:
-    whole, near = drawn(0, topics_of_one)
-    found = polish_better(parts(whole, 3), near, SWEEPS, Serial())
-    assert found.leaning == expected
-    same = polish(parts(whole, 3), near, SWEEPS, Serial(), leaning=expected)
-    assert found.topics.counts.tobytes() == same.topics.counts.tobytes()
-
-
-def test_long_documents_are_not_tried() -> None:
-    whole, near = drawn(0, 1, 200)
-    table = 10 * whole.power(1).toarray()
-    assert not polish_better([topical(table)], near, SWEEPS, Serial()).leaning
-    assert polish_better([whole], near, 0, Serial()).topics is near

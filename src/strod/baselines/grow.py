@@ -27,7 +27,7 @@ from strod.tree.grow import Grower, Grown
 from strod.tree.inference import FineTopics, sparse_shares
 from strod.tree.polish import Overlap
 from strod.tree.split import NotSplit, Split
-from strod.tree.topic import ROOT, Part, seed_of
+from strod.tree.topic import ROOT, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +65,7 @@ def grow_baseline(
     `baseline_options`, and `memory` is what the whole corpus and the method's own state may
     take.
     """
-    plain = replace(options, lookahead=False)  # a fine topic is a child
-    grower = Grower(shards, occurrences, plain, engine, book, progress, memory)
+    grower = Grower(shards, occurrences, options, engine, book, progress, memory)
     root = grower.tree.nodes[ROOT]
     if options.height:
         _Baseline(grower, options, memory).run(root)
@@ -112,7 +111,7 @@ class _Baseline:
             "iterating_seconds": self._clock.spent,
             "seconds": time.perf_counter() - started,
         }
-        below = self._grower.cut(node, Part(node.id, list(range(split.topics.size))))
+        below = self._grower.expand(node, node.id)
         self._write(node.id, division)
         return [(child, division.states[child.parts[0].fine[0]]) for child in below]
 

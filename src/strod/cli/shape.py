@@ -31,7 +31,9 @@ ITERATIONS = typer.Option(None, help="Of a baseline.  [default: 1000, or what it
 METHOD_SECONDS = typer.Option(
     0.0, metavar="X", help="After which a baseline stops iterating; 0 is never."
 )
-LOOKAHEAD = typer.Option("on", metavar="on|off", help="Split into fine topics, then group them.")
+LOOKAHEAD = typer.Option(
+    "on", metavar="on|off", help="Split the root into fine topics, then group them."
+)
 POLISH = typer.Option(5, help="Sweeps of inference after the tensor step.")
 TOPICAL = typer.Option(
     "document", help="Topic of a token by its document, or by its word alone (paper)."

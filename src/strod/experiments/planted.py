@@ -27,7 +27,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "polish off": {"polish": 0},
     "look-ahead off": {"lookahead": False},
     "look-ahead, polish off": {"lookahead": False, "polish": 0},
-    "look-ahead off, topical word": {"lookahead": False, "topical": "word"},
+    "topical word": {"topical": "word"},
     "all off": OFF,
     "strod-paper": {"method": "strod-paper"},
 }
@@ -125,7 +125,6 @@ def _result(context: Context, rows: list[dict[str, Any]], middle: Size) -> Resul
         ERROR,
         f"± is the standard deviation on level 2 over {context.settings.plan.seeds} planted trees",
         "shared: mass that the children of one topic share; seconds include drawing documents",
-        "topical word has a say only where children are decomposed afresh: without look-ahead",
     ]
     return Result("recovery", "Recovery of planted trees", COLUMNS, rows, panels, notes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,12 @@ class Counts:
         one, two, three = self.length(1), self.length(2), self.length(3)
         triples = one**3 - 3 * one * two + 2 * three
         return self.say**3 * np.where(triples > ROUNDING * one**3, triples, 0)
+
+    def renumbered(self, present: NDArray[np.int64]) -> Counts:
+        """The same counts over the words in `present` only, which are all that occur."""
+        number = np.zeros(self.width, dtype=np.int32)
+        number[present] = np.arange(len(present), dtype=np.int32)
+        return replace(self, indices=number[self.indices], width=len(present))
 
     def sample(self, documents: NDArray[np.bool_]) -> Counts:
         """Only some of the documents."""

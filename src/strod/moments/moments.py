@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,30 +105,23 @@ class Moments:
         k = basis.shape[1]
         if self.triples <= 0:
             return np.zeros((k, k, k))
-        cubes, mixed, triple = np.zeros((k * k, k)), np.zeros_like(basis), np.zeros(self.width)
+        tensor, mixed, triple = np.zeros((k, k, k)), np.zeros_like(basis), np.zeros(self.width)
         for part in self.engine.map(_third(basis), self.blocks):
-            cubes += part[0]
+            tensor += part[0]
             mixed += part[1]
             triple += part[2]
-        across = _outer_sum(basis, mixed).reshape(k, k, k)
-        inside = _outer_sum(basis, basis * triple[:, None]).reshape(k, k, k)
-        tensor = cubes.reshape(k, k, k) - across - across.transpose(0, 2, 1)
-        tensor += 2 * inside - across.transpose(2, 0, 1)
+        # A2 is b⊗b⊗m in its three orders, A3 is twice t·b⊗b⊗b: both in one sum.
+        tensor -= _cubes(basis, mixed - (2 / 3) * triple[:, None] * basis, 3)
         tensor /= self.triples
-        return symmetric(tensor)
+        return filled(tensor)
 
 
-def symmetric(tensor: Array) -> Array:
-    """Mean over the six orders of the modes: removes what rounding left.
-
-    The six are added in the order of their size, so that the mean has the same bytes for
-    each order of the modes.
-    """
-    mean = np.empty_like(tensor)
-    for i in range(len(tensor)):  # a slab at a time: six copies of all would be large
-        slabs = np.stack([tensor.transpose(order)[i] for order in permutations(range(3))])
-        mean[i] = np.sort(slabs, axis=0).sum(axis=0) / 6
-    return mean
+def filled(tensor: Array) -> Array:
+    """A symmetric tensor of which all T_ijk with i ≤ j, k are known; to the last bit."""
+    for i in range(len(tensor)):
+        known = (tensor[i, i:, i:] + tensor[i, i:, i:].T) / 2
+        tensor[i, i:, i:] = tensor[i:, i, i:] = tensor[i:, i:, i] = known
+    return tensor
 
 
 def _first(block: Counts) -> tuple[Array, Array, Array]:
@@ -153,18 +145,24 @@ def _third(basis: Array) -> Callable[[Counts], tuple[Array, Array, Array]]:
         weight = block.say**3
         projected: Array = block.power(1) @ basis
         weighted = weight[:, None] * projected
-        cubes = _outer_sum(projected, weighted)  # A1
-        return cubes, block.power(2).T @ weighted, block.power(3).T @ weight  # A2, A3
+        sums = _cubes(projected, weighted, 1)  # A1
+        return sums, block.power(2).T @ weighted, block.power(3).T @ weight  # A2, A3
 
     return contraction
 
 
-def _outer_sum(vectors: Array, others: Array) -> Array:
-    """Σ_i v_i ⊗ v_i ⊗ u_i as a k²×k matrix, some rows at a time."""
+def _cubes(vectors: Array, others: Array, orders: int) -> Array:
+    """Σ_n v_n ⊗ v_n ⊗ u_n, or the sum of its three orders, where i ≤ j, k; some n at a time.
+
+    With one order, u has to be a multiple of v.
+    """
     k = vectors.shape[1]
-    total = np.zeros((k * k, k))
+    total = np.zeros((k, k, k))
     for start in range(0, len(vectors), ROWS):
-        rows = vectors[start : start + ROWS]
-        squares = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), k * k)
-        total += squares.T @ others[start : start + ROWS]
+        v, u = vectors[start : start + ROWS], others[start : start + ROWS]
+        for i in range(k):
+            total[i, i:, i:] += (v[:, i:] * u[:, i, None]).T @ v[:, i:]
+            if orders > 1:
+                across = (v[:, i:] * v[:, i, None]).T @ u[:, i:]
+                total[i, i:, i:] += across + across.T
     return total

@@ -22,7 +22,7 @@ SETTLED = 1e-7  # relative change of the eigenvalues in two steps; that of a vec
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
-ROUNDING = 1e-10  # of the vectors: what is left of them lies inside the basis
+ROUNDING = 1e-7  # of the vectors: what is left of them lies inside the basis
 
 
 @dataclass(frozen=True)
@@ -86,39 +86,49 @@ def _krylov(moments: Moments, start: Array, rank: int) -> tuple[Array, Array]:
     Q'·E2·Q is filled block by block from what is there already: E2 is symmetric, so its
     images need not be kept.
     """
-    basis = np.empty((len(start), start.shape[1] * (STEPS + 1)))
+    basis = np.empty((len(start), start.shape[1] * (STEPS + 1)), order="F")
     small = np.zeros((basis.shape[1], basis.shape[1]))
-    block, end, before = _orthogonal(moments.second(start), basis[:, :0]), 0, np.zeros(rank)
+    nothing = np.empty((0, start.shape[1]))
+    block, end, before = _outside(moments.second(start), basis[:, :0], nothing), 0, np.zeros(rank)
     for step in range(STEPS + 1):
         begin, end = end, end + block.shape[1]
         basis[:, begin:end] = block
         image = moments.second(block)
-        small[:end, begin:end] = basis[:, :end].T @ image
-        small[begin:end, :end] = small[:end, begin:end].T
+        inside = basis[:, :end].T @ image
+        small[:end, begin:end], small[begin:end, :end] = inside, inside.T
         if step % 2 and end > rank:
             values = np.linalg.eigvalsh(small[:end, :end])[-rank:]
             if abs(values - before).max() <= SETTLED * values[-1]:
                 break
             before = values
         if step < STEPS:
-            block = _orthogonal(image, basis[:, :end])
+            block = _outside(image, basis[:, :end], inside)
         if not block.shape[1]:  # the space is complete
             break
     return basis[:, :end], small[:end, :end]
 
 
-def _orthogonal(vectors: Array, basis: Array) -> Array:
-    """Orthonormal, and orthogonal to `basis`; twice, because once is not enough.
+def _outside(image: Array, basis: Array, inside: Array) -> Array:
+    """Orthonormal vectors for what `image` has outside of `basis`; `inside` is the rest of it.
 
-    Directions that `basis` has already are left out: made to length 1, their rounding
-    would point into `basis` again, however often it is removed.
+    The rest is removed twice, because once is not enough.
     """
-    for _ in range(2):
-        size = np.linalg.norm(vectors)
-        vectors, mixed = np.linalg.qr(vectors - basis @ (basis.T @ vectors))
-        left, lengths, _ = np.linalg.svd(mixed)
-        vectors = vectors @ left[:, lengths > ROUNDING * size]
-    return vectors
+    size = float(np.linalg.norm(image))
+    vectors = _orthonormal(image - basis @ inside, size)
+    return _orthonormal(vectors - basis @ (basis.T @ vectors))
+
+
+def _orthonormal(vectors: Array, size: float = 1.0) -> Array:
+    """An orthonormal basis of `vectors`, from the eigenvectors of their products.
+
+    Directions much shorter than `size` are left out: made to length 1, their rounding would
+    point into the basis that was removed from them.
+    """
+    squares, mixed = np.linalg.eigh(vectors.T @ vectors)
+    lengths = np.sqrt(np.maximum(squares, 0))
+    long = lengths > ROUNDING * size
+    result: Array = vectors @ (mixed[:, long] / lengths[long])
+    return result
 
 
 def whiten(found: Spectrum, first: Array, k: int, alpha0: float) -> Whitening | None:

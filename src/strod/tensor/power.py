@@ -81,12 +81,13 @@ def decompose(  # noqa: PLR0913 - all but the tensor are settings
     """
     k = len(tensor)
     likely = np.empty((k, 0)) if likely is None else _unit(likely)
-    left = tensor
+    left, promise = tensor, np.einsum("is,is->s", likely, images(tensor, likely))
     found, values = np.empty((k, k)), np.empty(k)
     for z in range(k):
-        values[z], vector = _largest(left, _starts(left, random, likely, starts), steps)
+        values[z], vector = _largest(left, _starts(promise, random, likely, starts), steps)
         found[:, z] = vector
         left = left - values[z] * np.einsum("i,j,k->ijk", vector, vector, vector)
+        promise -= values[z] * (vector @ likely) ** 3
     if refine:
         found = _refined(tensor, found)
         values = np.einsum("iz,iz->z", found, images(tensor, found))
@@ -107,11 +108,10 @@ def _unit(vectors: Array) -> Array:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def _starts(tensor: Array, random: np.random.Generator, likely: Array, number: int) -> Array:
+def _starts(promise: Array, random: np.random.Generator, likely: Array, number: int) -> Array:
     """The likely directions with the largest T(v,v,v); if there are too few, some by chance."""
-    values = np.einsum("is,is->s", likely, images(tensor, likely))
-    best = likely[:, np.argsort(-values, kind="stable")[:number]]
-    rest = random.standard_normal((len(tensor), number - best.shape[1]))
+    best = likely[:, np.argsort(-promise, kind="stable")[:number]]
+    rest = random.standard_normal((len(likely), number - best.shape[1]))
     return np.hstack([best, _unit(rest)])
 
 

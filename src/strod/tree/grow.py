@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
-from strod.tree.grouping import cut, natural_children
+from strod.tree.grouping import cut
 from strod.tree.ranking import head_words
 from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow", "measured"]
 
-GIVEN = 4  # fine topics a child needs so that ``auto`` can split it without new ones
 COUNT_BYTES = 16  # of a topical count in memory
 SMALL = 64 << 20  # bytes that are always there
 TENSORS = 10  # copies of the tensor of a node, at the worst moment
+BELOW = 0.25  # of the sample of the root: topics below it are told apart by less
 SPREAD = 1.5  # times its weight: the counts that a topic has a share in
 
 
@@ -183,7 +183,7 @@ class Grower:
             fresh: list[tuple[Node, str]] = []
             for batch in self._batches(pending):
                 fresh += self._decompose(batch, self._gather(batch))
-            pending = [child for node, name in fresh for child in self._expand(node, name)]
+            pending = [child for node, name in fresh for child in self.expand(node, name)]
             self._place([name for _, name in fresh])
 
     def _batches(self, pending: list[Node]) -> Iterator[list[Node]]:
@@ -201,8 +201,11 @@ class Grower:
         yield batch
 
     def _rate_of(self, node: Node) -> float:
-        """A small topic is learnt from a larger share of the documents."""
-        return min(1.0, self.rate / max(self._share(node), 1e-9))
+        """Share of the documents that a topic is learnt from: the smaller, the larger."""
+        share = max(self._share(node), 1e-9)
+        if node.id == ROOT or self.options.sample != "auto":
+            return min(1.0, self.rate / share)
+        return min(1.0, BELOW * ENOUGH / max(float(self.counts) * share, 1.0))
 
     def _share(self, node: Node) -> float:
         """What is known of a topic's weight before it is placed."""
@@ -230,7 +233,8 @@ class Grower:
 
     def _split(self, node: Node, parts: list[Counts], engine: Engine) -> Split:
         random = np.random.default_rng(seed_of(self.options.seed, node.id))
-        return split_node(blocks(parts), len(self.kept), self.options, random, engine)
+        ahead = self.options.lookahead and node.id == ROOT
+        return split_node(blocks(parts), len(self.kept), self.options, random, engine, ahead=ahead)
 
     def _decompose(
         self, pending: list[Node], samples: dict[str, list[Counts]]
@@ -262,49 +266,26 @@ class Grower:
         names = (topic if n == 1 else f"{topic}-{n}" for n in count(1))
         return next(n for n in names if n not in self.tree.splits and n not in self.taken)
 
-    def _expand(self, top: Node, name: str) -> list[Node]:
-        """Children of a decomposed topic, and theirs as far as its fine topics reach.
+    def expand(self, top: Node, name: str) -> list[Node]:
+        """Children of a decomposed topic; returns those that are to be decomposed, too."""
+        size = self.tree.splits[name].topics.size
+        return self.cut(top, Part(name, list(range(size))), size)
 
-        Returns the topics below that need a decomposition of their own.
+    def cut(self, top: Node, part: Part, k: int) -> list[Node]:
+        """Make `k` children of a topic from some topics of a decomposition.
+
+        Returns those that need a decomposition of their own.
         """
-        return self.cut(top, Part(name, list(range(self.tree.splits[name].topics.size))))
+        top.alpha0, top.reason = self.tree.splits[part.split].alpha0, ""
+        children = self._children(top, part, k)
+        if top.level + 1 < self.options.height:
+            return children
+        for child in children:
+            child.reason = "height"
+        return []
 
-    def cut(self, top: Node, part: Part) -> list[Node]:
-        """Make children of a topic from fine topics that it has, and so on downwards.
-
-        Returns the topics below that need a decomposition of their own.
-        """
-        split = self.tree.splits[part.split]
-        pending: list[Node] = []
-        waiting = [(top, part.fine)]
-        while waiting:
-            node, fine = waiting.pop(0)
-            node.alpha0, node.reason = split.alpha0, ""
-            for child in self._children(node, Part(part.split, fine)):
-                own = child.parts[0].fine
-                if child.level == self.options.height:
-                    child.reason = "height"
-                elif len(own) >= self.enough:
-                    waiting.append((child, own))
-                else:
-                    pending.append(child)
-        return pending
-
-    @property
-    def enough(self) -> int:
-        """Fine topics that a child must have got to be split without new ones."""
-        if not self.options.lookahead:
-            return self.options.fine + 1
-        children = self.options.children
-        return children if isinstance(children, int) else GIVEN
-
-    def _children(self, node: Node, part: Part) -> list[Node]:
+    def _children(self, node: Node, part: Part, k: int) -> list[Node]:
         split, fine = self.tree.splits[part.split], part.fine
-        k = self.options.children
-        if not self.options.lookahead:
-            k = len(fine)
-        elif not isinstance(k, int):
-            k = natural_children(split.merges, fine, self.options.width)
         weights = split.overlap.weights
         whole = weights[fine].sum()
         groups = cut(split.merges, fine, k)

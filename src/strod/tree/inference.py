@@ -17,7 +17,7 @@ b what keeps a long document open::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["FineTopics", "Inferred", "Shares", "exp_digamma"]
+__all__ = ["FineTopics", "Inferred", "Shares", "exp_digamma", "likely"]
 
 PRIOR = 0.02  # a, the Dirichlet prior of a document's shares
 WORTH = 4.0  # tokens that the guess of a document's one topic is worth
@@ -40,6 +40,8 @@ TEMPER = 0.5  # power of a likelihood: words of a document are not drawn one by 
 TOKENS = 5.0  # at most so many tokens tell the one topic: a long document has several
 ROUNDS = 8
 LEAST = 0.01  # shares below are no evidence
+UNLIKELY = 0.01  # chance below which a token does not belong to a topic
+SILENT = 0.1  # tokens below which a document says nothing about a topic
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
 
@@ -121,7 +123,9 @@ def _guess(indptr: Any, indices: Any, values: Any, logs: Any, weights: Any, out:
             continue
         power = min(TEMPER, TOKENS / length)
         for j in range(begin, end):
-            chance += values[j] * power * logs[indices[j]]
+            value, word = values[j] * power, logs[indices[j]]
+            for z in range(chance.size):
+                chance[z] += value * word[z]
         chance += weights
         chance[:] = np.exp(chance - chance.max())
         chance /= chance.sum()
@@ -145,6 +149,21 @@ def _posterior(
                     out[j, groups[z]] += part
             for g in range(out.shape[1]):
                 out[j, g] = min(out[j, g] / total, 1.0) if total > 0.0 else 0.0
+
+
+@kernel
+def _mark(indptr: Any, tokens: Any, chance: Any, kept: Any, sizes: Any) -> None:
+    """Counts that may belong to a topic, in documents where those amount to something."""
+    for d in range(sizes.size):
+        mass, size = 0.0, 0
+        for j in range(indptr[d], indptr[d + 1]):
+            kept[j] = chance[j] >= UNLIKELY
+            if kept[j]:
+                mass += tokens[j]
+                size += 1
+        sizes[d] = size if mass >= SILENT else 0
+        if not sizes[d]:
+            kept[indptr[d] : indptr[d + 1]] = False
 
 
 class Inferred(NamedTuple):
@@ -186,6 +205,12 @@ class FineTopics:
     def size(self) -> int:
         """Number of topics, m."""
         return len(self.counts)
+
+    def spread(self, present: NDArray[np.int64], width: int) -> FineTopics:
+        """The same topics over `width` words, of which they know those in `present`."""
+        counts = np.zeros((self.size, width), dtype=np.float32)
+        counts[:, present] = self.counts
+        return FineTopics(counts)
 
     @cached_property
     def words(self) -> Array:
@@ -276,6 +301,21 @@ def _exp_digamma(values: Array) -> Array:
 
     result: Array = np.exp(psi(values))
     return result
+
+
+def likely(documents: Counts, chance: NDArray[np.float32]) -> Counts:
+    """The counts of a topic, `chance` being p(t|x,d) of every count of the topic above."""
+    own = documents.chance * chance
+    kept, sizes = np.empty(len(chance), dtype=bool), np.empty(documents.size, dtype=np.int64)
+    _mark(*_fixed(documents.indptr, documents.tokens * own, chance), kept, sizes)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return replace(
+        documents,
+        indptr=indptr,
+        indices=documents.indices[kept],
+        tokens=documents.tokens[kept],
+        chance=own[kept],
+    )
 
 
 def sparse_shares(expected: Array) -> Shares:

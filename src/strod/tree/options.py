@@ -17,8 +17,8 @@ WIDEST = 1000
 DEEPEST = 20
 LEAST_ALPHA0, MOST_ALPHA0 = 1e-6, 1e6
 MOST_ITERATIONS, MOST_SECONDS = 10**9, 10**9
-FINE = 25  # fine topics of a node, at least; more for wide trees
-FINE_PER_CHILD = 2.5
+FINE = 10  # fine topics of the root, at least
+FINE_PER_CHILD = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TreeOptions:
     method : str
         ``strod``, a variant of the paper, or a baseline.
     lookahead : bool
-        Whether a node is split into many fine topics that are then grouped.
+        Whether the root is split into fine topics that are then grouped.
     polish : int
         Sweeps of variational inference after the tensor decomposition.
     topical : str
@@ -53,7 +53,8 @@ class TreeOptions:
     clip : int
         Most occurrences of a word that count in one document; 0 switches it off.
     eta : float
-        Share of the spectral energy that decides on ``auto`` children without look-ahead (η).
+        Share of the spectral energy that decides on ``auto`` children, but not of the root if
+        that looks ahead (η).
     iterations : int or None
         Of a baseline; None takes its default.
     method_seconds : float
@@ -120,9 +121,13 @@ class TreeOptions:
 
     @property
     def fine(self) -> int:
-        """Most fine topics of a node (m): depends on the width of the tree, not its height."""
-        widest = self.children if isinstance(self.children, int) else self.width
-        return max(FINE, round(FINE_PER_CHILD * max(widest, 2)))
+        """Most fine topics of the root (m): depends on the width of the tree, not its height."""
+        return max(FINE, FINE_PER_CHILD * self.most)
+
+    @property
+    def most(self) -> int:
+        """Most children of a topic."""
+        return self.children if isinstance(self.children, int) else self.width
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -2,17 +2,10 @@
 
 The tensor decomposition finds the right optimum to climb; the sweeps climb it. From random
 starts the same sweeps end far lower. No randomness: the same start gives the same topics.
-
-Where documents are short, some are swept twice: with the same small prior for every topic, and
-with one that leans to the topic which explains all words of a document (see `inference`). If
-titles have one topic each the second is right, if they are mixtures the first: what foretells
-half of the words of other documents better decides for all. Which documents are tried is drawn
-by lots that are the same on every run.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +13,7 @@ import numpy as np
 from strod.tree.inference import FineTopics, Inferred, sparse_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -29,16 +22,10 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     State = list[NDArray[np.float32] | None]
-    Prior = Callable[[Counts], Array]
 
-__all__ = ["Overlap", "Polished", "completion", "overlap", "polish", "polish_better"]
+__all__ = ["Overlap", "Polished", "overlap", "polish"]
 
 ROUNDS = 2  # of inference in one sweep; the shares of the sweep before are the start
-PRIORS = 0.02, 0.1, 0.5, 1.0  # of each topic, for documents that are mixtures
-TRIAL = 40_000  # documents that tell which prior suits: half to learn from, half to foretell
-ENOUGH = 500  # of them to learn from, or the trial says nothing
-MARGIN = 0.005  # of the mean log-likelihood of a token, by which leaning has to win
-SHORT = 12.0  # mean tokens of a document up to which it may be about one topic
 
 
 class Polished(NamedTuple):
@@ -102,68 +89,6 @@ def polish(
             state[index] = found.theta.astype(np.float32)
         topics = FineTopics((words * total).T.astype(np.float32))
     return Polished(topics, state, leaning)
-
-
-def polish_better(
-    blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine
-) -> Polished:
-    """Polish with the prior that suits the documents."""
-    leaning = bool(sweeps) and _are_short(blocks) and _lean(blocks, start, sweeps, engine)
-    return polish(blocks, start, sweeps, engine, leaning=leaning)
-
-
-def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine) -> bool:
-    """Whether topics that were learnt with a leaning prior foretell other documents better.
-
-    Better than the others do with any prior: where documents are mixtures, one that gives
-    each topic its due foretells best, and leaning would learn wrong topics. Too few documents,
-    or a win by less than a hair, say nothing.
-    """
-    rate = min(1.0, TRIAL / max(sum(block.size for block in blocks), 1))
-    lots = [np.random.default_rng(number).random(block.size) for number, block in enumerate(blocks)]
-    learnt = [block.sample(lot < rate / 2) for block, lot in zip(blocks, lots, strict=True)]
-    others = [
-        block.sample((lot >= rate / 2) & (lot < rate))
-        for block, lot in zip(blocks, lots, strict=True)
-    ]
-    if sum(block.size for block in learnt) < ENOUGH:
-        return False
-    plain = polish(learnt, start, sweeps, engine).topics
-    leaning = polish(learnt, start, sweeps, engine, leaning=True).topics
-    priors: list[Prior] = [plain.prior, *(partial(_flat, each, plain.size) for each in PRIORS)]
-    best = max(completion(others, plain, engine, prior) for prior in priors)
-    return completion(others, leaning, engine, leaning.prior) > best + MARGIN
-
-
-def _flat(each: float, size: int, _: Counts) -> Array:
-    return np.full((1, size), each)
-
-
-def _are_short(blocks: Sequence[Counts]) -> bool:
-    lengths = np.concatenate([block.length(1) for block in blocks])
-    said = lengths[lengths > 0]
-    return bool(said.size) and float(said.mean()) <= SHORT
-
-
-def completion(blocks: Sequence[Counts], topics: FineTopics, engine: Engine, prior: Prior) -> float:
-    """How well topics foretell every second word of the documents from the other words.
-
-    The mean of log Σ_z θ_z·φ_zx over tokens, θ being inferred from the other words.
-    """
-
-    def one(block: Counts) -> tuple[float, float]:
-        other = (np.arange(len(block.indices)) - np.repeat(block.indptr[:-1], block.sizes)) % 2
-        given, hidden = block.words_where(other == 0), block.words_where(other == 1)
-        chosen = prior(given)
-        theta = chosen + topics.infer(given, prior=chosen).expected
-        theta /= theta.sum(axis=1, keepdims=True)
-        row = np.repeat(np.arange(hidden.size), hidden.sizes)
-        chance = np.einsum("jz,jz->j", theta[row], topics.words[hidden.indices])
-        tokens = hidden.power(1).data
-        return float(tokens @ np.log(chance)), float(tokens.sum())
-
-    parts = np.array(list(engine.map(one, blocks)))
-    return float(parts[:, 0].sum() / max(parts[:, 1].sum(), np.finfo(float).tiny))
 
 
 def _evidence(block: Counts, found: Inferred) -> Array:

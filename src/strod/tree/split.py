@@ -1,4 +1,8 @@
-"""One node: from its topical counts to fine topics and their dendrogram."""
+"""One node: from its topical counts to topics, and how those share documents.
+
+With look-ahead a node is decomposed into more topics than it has children. Those that share
+documents are put together, and polish goes on from there.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,10 @@ from strod.moments.moments import Moments
 from strod.moments.whitening import Whitening, spectrum, whiten
 from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
-from strod.tree.grouping import Merge, dendrogram
+from strod.tree.grouping import Merge, cut, dendrogram, natural_children
 from strod.tree.inference import FineTopics
-from strod.tree.polish import Overlap, overlap, polish, polish_better
+from strod.tree.leaning import polish_better
+from strod.tree.polish import Overlap, overlap, polish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,8 +99,10 @@ def split_node(
     random: np.random.Generator,
     engine: Engine,
     power: Power = POWER,
+    *,
+    ahead: bool = True,
 ) -> Split:
-    """Decompose a node into fine topics.
+    """Decompose a node.
 
     Parameters
     ----------
@@ -111,6 +118,8 @@ def split_node(
         Maps over the blocks.
     power : Power
         Iterations of the tensor power method.
+    ahead : bool
+        Whether to look ahead; without, the children that are asked for are decomposed at once.
 
     Raises
     ------
@@ -118,32 +127,45 @@ def split_node(
         If the node has to stay a leaf.
     """
     documents = sum(int((block.length(1) > 0).sum()) for block in blocks)
-    moments = Moments.of(blocks, width, engine)
+    present = _present(blocks, width)
+    blocks = [block.renumbered(present) for block in blocks]
+    moments = Moments.of(blocks, len(present), engine)
     if documents < FEWEST:
         raise NotSplit("too few documents")
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    found = spectrum(moments, min(options.fine, width), random)
-    k = _components(found, moments.noise, options)
+    rank = options.fine if ahead else options.most
+    found = spectrum(moments, min(rank, len(present)), random)
+    k = _components(found, moments.noise, options, ahead=ahead)
     recovered, alpha0 = _recovered(moments, found, k, options, random, power)
     words = recovered.words * (1 - MIXED) + MIXED * moments.first
     counts = words * recovered.weights[:, None] * moments.tokens
     start = FineTopics(counts.astype(np.float32))
     polished = polish_better(blocks, start, options.polish, engine)
-    topics, shared = _strong(blocks, polished, options, engine)
+    polished, shared = _strong(blocks, polished, options, engine)
+    if ahead:
+        polished, shared = _grouped(blocks, polished, shared, options, engine)
     return Split(
-        topics, shared, dendrogram(shared), alpha0, recovered.total,
+        polished.topics.spread(present, width), shared, dendrogram(shared), alpha0, recovered.total,
         [float(value) for value in found.values], moments.noise, documents,
     )  # fmt: skip
 
 
-def _components(found: Spectrum, noise: float, options: TreeOptions) -> int:
+def _present(blocks: Sequence[Counts], width: int) -> NDArray[np.int64]:
+    """The words that occur: a small topic has a small vocabulary, and E2 is 0 elsewhere."""
+    seen = np.zeros(width, dtype=bool)
+    for block in blocks:
+        seen[block.indices] = True
+    return np.flatnonzero(seen)
+
+
+def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: bool) -> int:
     """Number of components: those above the noise; without look-ahead the children."""
     above = int((found.values > noise).sum())
     if not (len(found.values) > 1 and found.values[1] > ABOVE * noise):
         raise NotSplit("nothing above the noise floor")
     asked = options.children if isinstance(options.children, int) else 2
-    if options.lookahead:
+    if ahead:
         return min(max(above, asked), len(found.values))
     if options.children == "auto":
         asked = min(_energy(found.values, options), above)
@@ -200,14 +222,36 @@ def _recovered(
 
 def _strong(
     blocks: Sequence[Counts], polished: Polished, options: TreeOptions, engine: Engine
-) -> tuple[FineTopics, Overlap]:
+) -> tuple[Polished, Overlap]:
     """Drop fine topics that live in a handful of documents or tokens: near-duplicates, junk."""
     topics, state, leaning = polished
     shared = overlap(blocks, topics, engine, state)
     strong = (shared.documents >= WEAK) & (shared.weights * topics.size >= FAINT)
     asked = options.children if isinstance(options.children, int) else 2
     if strong.all() or strong.sum() < asked:
-        return topics, shared
+        return polished, shared
     topics = FineTopics(topics.counts[strong])
     again = polish(blocks, topics, min(options.polish, 2), engine, leaning=leaning)
-    return again.topics, overlap(blocks, again.topics, engine, again.state)
+    return again, overlap(blocks, again.topics, engine, again.state)
+
+
+def _grouped(
+    blocks: Sequence[Counts],
+    polished: Polished,
+    shared: Overlap,
+    options: TreeOptions,
+    engine: Engine,
+) -> tuple[Polished, Overlap]:
+    """As many topics as there are children: those that share documents become one.
+
+    The words of a sum of topics are not those that explain the documents best. Polish finds
+    them; it starts with equal shares, because those of the fine topics would hold it back.
+    """
+    topics, _, leaning = polished
+    merges, fine, k = dendrogram(shared), range(topics.size), options.children
+    k = k if isinstance(k, int) else natural_children(merges, fine, options.width)
+    if topics.size <= k:
+        return polished, shared
+    counts = np.stack([topics.counts[group].sum(axis=0) for group in cut(merges, fine, k)])
+    again = polish(blocks, FineTopics(counts), options.polish, engine, leaning=leaning)
+    return again, overlap(blocks, again.topics, engine, again.state)

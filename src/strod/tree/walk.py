@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from strod.moments.counts import Counts
+from strod.tree.inference import likely
 from strod.tree.sampling import draws
 from strod.tree.topic import Part
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Documents", "Rows", "Walk", "blocks"]
 
-UNLIKELY = 0.01  # chance below which a token does not belong to a topic
-SILENT = 0.1  # tokens below which a document says nothing about a topic
 BLOCK = 1 << 18  # counts that are worth a task of their own
 
 
@@ -206,21 +205,7 @@ def topical(
     for number, group in enumerate(fine):
         groups[list(group)] = number
     chance = split.topics.posterior(counts, shares, groups, by_word=by_word)
-    return [_likely(counts, chance[:, number]) for number in range(len(fine))]
-
-
-def _likely(counts: Counts, chance: NDArray[np.float32]) -> Counts:
-    """The tokens that may belong to a topic, in documents where they amount to something."""
-    keep = chance >= UNLIKELY
-    row = np.repeat(np.arange(counts.size), np.diff(counts.indptr))
-    mass = counts.tokens * counts.chance * chance
-    heard = np.bincount(row[keep], mass[keep], counts.size) >= SILENT
-    keep &= heard[row]
-    sizes = np.bincount(row[keep], minlength=counts.size)
-    return Counts(
-        np.concatenate([[0], np.cumsum(sizes)]), counts.indices[keep], counts.tokens[keep],
-        (counts.chance * chance)[keep], counts.width,
-    )  # fmt: skip
+    return [likely(counts, one) for one in np.ascontiguousarray(chance.T)]
 
 
 def _chosen(shard: Documents, rate: float) -> NDArray[np.bool_]:

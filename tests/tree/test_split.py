@@ -1,0 +1,87 @@
+"""One node: how many topics it gets, and of which words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from strod.tree.grouping import cut, dendrogram
+from strod.tree.inference import FineTopics
+from strod.tree.options import TreeOptions
+from strod.tree.planted import plant
+from strod.tree.polish import overlap, polish
+from strod.tree.sampling import root_counts, thinning
+from strod.tree.split import Split, _grouped, split_node
+from strod.work import Serial
+
+if TYPE_CHECKING:
+    from strod.moments.counts import Counts
+
+WORDS = 90
+
+
+@cache
+def sample() -> Counts:
+    counts = plant(3, documents=1200, length=40, children=3, words=WORDS, alpha0=0.5).counts
+    kept = thinning(np.asarray(counts.sum(axis=0)).ravel(), 5e-4)
+    return root_counts(counts, kept, 3)
+
+
+def split(counts: Counts, *, ahead: bool = True, **options: object) -> Split:
+    given = TreeOptions(**options)  # type: ignore[arg-type]
+    random = np.random.default_rng(7)
+    return split_node([counts], counts.width, given, random, Serial(), ahead=ahead)
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize("children", [2, 3, 5])
+def test_as_many_topics_as_children(children: int, ahead: bool) -> None:
+    found = split(sample(), children=children, ahead=ahead)
+    assert found.topics.size == children == len(found.overlap.weights)
+    assert len(found.merges) == children - 1
+    # The spectrum is no larger than it has to be.
+    assert len(found.values) == (TreeOptions(children=children).fine if ahead else children)
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_number_that_the_data_give(ahead: bool) -> None:
+    found = split(sample(), children="auto", width=6, ahead=ahead)
+    assert 2 <= found.topics.size <= 6
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
+    places = np.sort(np.random.default_rng(1).permutation(400)[:WORDS]).astype(np.int32)
+    wide = replace(sample(), indices=places[sample().indices], width=400)
+    few, many = (split(counts, children=3, ahead=ahead) for counts in (sample(), wide))
+    assert many.topics.counts.shape == (3, 400)
+    assert many.topics.counts[:, places].tobytes() == few.topics.counts.tobytes()
+    assert not np.delete(many.topics.counts, places, axis=1).any()
+    assert many.overlap.joint.tobytes() == few.overlap.joint.tobytes()
+    assert (many.values, many.noise, many.documents) == (few.values, few.noise, few.documents)
+
+
+def test_groups_become_topics_of_their_own() -> None:
+    blocks, options = [sample()], TreeOptions(children=3, polish=2)
+    start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
+    fine = polish(blocks, start, 3, Serial())
+    shared = overlap(blocks, fine.topics, Serial(), fine.state)
+    found, met = _grouped(blocks, fine, shared, options, Serial())
+    groups = cut(dendrogram(shared), range(8), 3)
+    assert max(len(group) for group in groups) > 1
+    sums = np.stack([sum(fine.topics.counts[z] for z in group) for group in groups])
+    expected = polish(blocks, FineTopics(sums), 2, Serial())
+    assert np.allclose(found.topics.counts, expected.topics.counts, rtol=1e-5)
+    assert np.isclose(met.weights.sum(), 1)
+
+
+def test_few_topics_are_not_grouped() -> None:
+    blocks, options = [sample()], TreeOptions(children=4)
+    start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (4, WORDS)).astype(np.float32))
+    fine = polish(blocks, start, 1, Serial())
+    shared = overlap(blocks, fine.topics, Serial(), fine.state)
+    assert _grouped(blocks, fine, shared, options, Serial()) == (fine, shared)
