@@ -103,6 +103,25 @@ def test_a_workspace_like_any_other(bench: Bench, source: Path, built: Workspace
     assert workspace.check() == []
 
 
+def test_documents_are_added(bench: Bench, built: Workspace) -> None:
+    """They are placed by strod's inference; the topics stay what they are."""
+    shutil.copytree(built.path, bench.workspace)
+    workspace = Workspace(bench.workspace)
+    before = {path: topic.sha256 for path, topic in workspace.tree.items()}
+    texts = planted_texts(160)[150:]
+    more = bench.folder / "more.jsonl"
+    more.write_bytes(json_lines(*({"id": f"n{i}", "text": one} for i, one in enumerate(texts))))
+    outcome = strod("add", bench.workspace, more)
+    assert outcome.code == 0, outcome.err
+    workspace.refresh()
+    assert workspace.corpus.documents == 160
+    assert {path: topic.sha256 for path, topic in workspace.tree.items()} == before
+    assert workspace.check() == []
+    assert strod("undo", bench.workspace).code == 0
+    workspace.refresh()
+    assert workspace.corpus.documents == 150
+
+
 def test_the_same_bytes(bench: Bench, source: Path, built: Workspace) -> None:
     """Again, and with another number of workers."""
     method = built.manifest["tree"]["settings"]["method"]
