@@ -310,7 +310,7 @@ class _Draft:
     def expand(
         self, topic: str, children: int | str, height: int, *, fresh: bool = False
     ) -> list[str]:
-        """Split a topic by the fine topics it has, or anew; pinned children stay."""
+        """Put topics it was decomposed into together, or learn new ones; pinned children stay."""
         node = self.tree.nodes[self.id(topic)]
         pinned = [name for name in node.children if self.tree.nodes[name].pinned]
         others = [name for name in node.children if name not in pinned]
@@ -333,23 +333,17 @@ class _Draft:
         node.children = list(pinned)
         grower = self._grower(wanted, node.level + height)
         with self._shares:
-            known = None if fresh else self._known_part(parts, wanted)
-            if known is None or not isinstance(wanted, int):
-                grower.split(node, parts)
-            else:
+            if isinstance(wanted, int) and not fresh and (known := self._known_part(parts, wanted)):
                 grower.grow(grower.cut(node, known, wanted))
+            else:
+                grower.split(node, parts)
         if len(node.children) == len(pinned):
             raise UsageError(f"{topic}: cannot be split: {node.reason}")
         revise.reorder(self.tree)
         return self._new()
 
-    def _known_part(self, parts: list[Part], wanted: int | str) -> Part | None:
-        """A mass as one branch of a dendrogram, so that it can be cut; its own one first.
-
-        A number that the data are asked for is not known.
-        """
-        if not isinstance(wanted, int):
-            return None
+    def _known_part(self, parts: list[Part], wanted: int) -> Part | None:
+        """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
         found = [Part(name, list(range(split.topics.size)))
                  for name, split in self.tree.splits.items() if split.parts == parts]  # fmt: skip
         if len(parts) == 1:

@@ -118,7 +118,7 @@ class Workspace:
         height : int
             Levels below the topic.
         fresh : bool
-            Whether to decompose its text anew even if it has enough fine topics.
+            Whether to decompose its text anew even if it was decomposed into as many or more.
         **how
             As for every verb: `note`, a line for the history; `dry_run`, to find out only
             what would change; `workers`; `progress`.

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import eigsh
 
 from strod.moments import whitening as module
 from strod.moments.moments import Moments
-from strod.moments.whitening import DENSE, HALVINGS, Spectrum, spectrum, whiten
+from strod.moments.whitening import DENSE, HALVINGS, Spectrum, _outside, spectrum, whiten
 from strod.work import Serial
 from tests import oracles
 from tests.oracles import Document, Population, random_documents, sampled_documents
@@ -258,3 +258,21 @@ def test_short_texts_never_give_nan() -> None:
 def test_constants_reach_what_is_tested() -> None:
     """The tests above name widths beyond the dense path."""
     assert max(module.DENSE, module.BLOCK * (module.STEPS + 1)) < 500
+
+
+@pytest.mark.parametrize("known", [0, 3, 11])
+@pytest.mark.parametrize("inside", [0, 2, 5])
+def test_outside_of_a_basis(known: int, inside: int) -> None:
+    """Five vectors, of which so many lie in the basis but for their rounding."""
+    random = np.random.default_rng(known + inside)
+    basis = np.linalg.qr(random.standard_normal((40, known)))[0]
+    inside = min(inside, 5 if known else 0)
+    image = random.standard_normal((40, 5)) * 10.0 ** -np.arange(5)
+    image[:, :inside] = basis @ random.standard_normal((known, inside))
+    found = _outside(image, basis, basis.T @ image)
+    assert found.shape == (40, 5 - inside)
+    np.testing.assert_allclose(found.T @ found, np.eye(5 - inside), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(basis.T @ found, 0, rtol=0, atol=1e-14)
+    span = np.hstack([basis, found])
+    left = image - span @ (span.T @ image)
+    assert abs(left).max() < 1e-6 * np.linalg.norm(image)

@@ -44,7 +44,7 @@ VERBS = {
     "expand": Verb("expand", ["o/1", 2], {"fresh": True}, [("merge", ["o/2", "o/3"])], 50, 2),
     "merge": Verb("merge", ["o/1", "o/2"], {}, [("expand", ["o/3", 2])], 40),
     "move": Verb("move", ["o/1/1", "o/2"], {}, [("rename", ["o/1", "x"])], 22, 2),
-    "remove": Verb("remove", ["o/1"], {}, [("pin", ["o/1"])], 28, 2),
+    "remove": Verb("remove", ["o/1"], {}, [("pin", ["o/1"])], 44),
     "undo": Verb("undo", [], {}, [("merge", ["o/1", "o/2"]), ("move", ["o/1/1", "o/2"])], 10),
 }
 assert sum(verb.least for verb in VERBS.values()) >= 200

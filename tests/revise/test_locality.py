@@ -106,7 +106,7 @@ def build(target: Path, **options: Any) -> Workspace:
 
 
 def test_a_tree_that_is_expanded_is_the_tree_that_is_built(planted: Path, tmp_path: Path) -> None:
-    """Where the dendrogram of the root reaches down, children are the same either way."""
+    """A subtree depends on what is above it, not on when it is grown."""
     expected = topics_of(Workspace(planted).tree)
     flat = build(tmp_path / "flat.strod", children=3, height=1)
     for path in ("o/3", "o/1", "o/2"):

@@ -32,7 +32,6 @@ REASONS = {
     "height",
     "too few documents",
     "nothing above the noise floor",
-    "fewer words than children",
     "no valid whitening",
     "too few words",
     "no positive eigenvalue of the third moment",

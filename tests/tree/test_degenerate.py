@@ -193,7 +193,6 @@ def test_there_are_many_such_corpora() -> None:
         ("identical long documents", NOISE),
         ("pure noise", NOISE),
         ("pure noise, auto", NOISE),
-        ("k above the words, no look-ahead", "fewer words than children"),
         ("height 0", "height"),
     ],
 )

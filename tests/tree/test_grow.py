@@ -15,9 +15,10 @@ from strod.engine.local import LocalEngine
 from strod.errors import UsageError
 from strod.progress import Silent
 from strod.store.trees import node_sha256
+from strod.tree import grow as grow_module
 from strod.tree import inference, matrix, walk
 from strod.tree.ablation import paper_options, paper_splitter
-from strod.tree.grow import document_shares, grow
+from strod.tree.grow import Grower, document_shares, grow
 from strod.tree.matrix import MatrixShard, grow_matrix, matrix_shards
 from strod.tree.options import METHODS, TreeOptions
 from strod.tree.planted import plant, recovery_error
@@ -180,6 +181,39 @@ def test_a_small_topic_is_learnt_from_more_of_the_documents() -> None:
     assert inner
     for node in inner:
         assert tree.splits[node.id].documents > tree.splits[ROOT].documents
+
+
+def test_topics_below_the_root_are_learnt_from_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default, once there are more counts than it takes."""
+    everything, _ = grown(planted().counts, children=3, height=2)
+    counts = planted().counts.nnz
+    monkeypatch.setattr(grow_module, "ENOUGH", counts // 2)
+    some, _ = grown(planted().counts, children=3, height=2)
+    monkeypatch.setattr(grow_module, "ENOUGH", 4 * counts)
+    assert digests(grown(planted().counts, children=3, height=2)[0]) == digests(everything)
+    half = everything.splits[ROOT].documents / 2
+    assert 0.8 * half < some.splits[ROOT].documents < 1.2 * half
+    weights = {node.id: node.weight for node in on_level(some, 1)}
+    for name, weight in weights.items():
+        rate = grow_module.BELOW * 0.5 / weight
+        assert rate < 0.7
+        found, most = some.splits[name].documents, DOCUMENTS
+        assert 0.2 * rate * most < found < 1.2 * rate * most
+
+
+def test_a_wide_node_needs_memory() -> None:
+    """A tensor of as many topics as are looked for, which are fewer without look-ahead."""
+    shards = matrix_shards(plant(2, documents=300, children=3, words=400).counts)
+    occurrences = np.full(400, 5)
+    book = MemoryBook()
+    for lookahead in (True, False):
+        options = TreeOptions(children=100, lookahead=lookahead, height=1)
+        grower = Grower(shards, occurrences, options, Serial(), book, Silent(), 1 << 30)
+        if lookahead:
+            with pytest.raises(UsageError, match="a node with 300 fine topics needs"):
+                grower.run()
+        else:
+            assert grower.run().nodes
 
 
 def test_height_0_is_the_corpus() -> None:

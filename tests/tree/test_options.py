@@ -78,13 +78,17 @@ def test_accepted_and_kept(values: dict[str, Any]) -> None:
     assert TreeOptions(**settings) == TreeOptions(**values)
 
 
-def test_fine_topics_depend_on_the_width_alone() -> None:
-    assert TreeOptions(children=2).fine == TreeOptions(children=3).fine == 10
-    assert TreeOptions(children=20).fine == TreeOptions(width=20).fine == 60
-    assert {TreeOptions(children=6, height=height).fine for height in range(21)} == {18}
-    assert TreeOptions(children=3, width=100).fine == 10
+def test_ranks_depend_on_the_width_alone() -> None:
+    def fine(**options: Any) -> int:
+        return TreeOptions(**options).rank(ahead=True)
+
+    assert fine(children=2) == fine(children=3) == fine(children=3, width=100) == 10
+    assert fine(children=20) == fine(width=20) == 60
+    assert {fine(children=6, height=height) for height in range(21)} == {18}
     for children in (2, 9, 11, 1000):
-        assert TreeOptions(children=children).fine >= 2 * children
+        assert fine(children=children) >= 2 * children
+        assert TreeOptions(children=children).rank(ahead=False) == children
+    assert TreeOptions(width=7).rank(ahead=False) == 7
 
 
 @pytest.mark.parametrize("method", METHODS[1:])

@@ -44,7 +44,7 @@ def test_as_many_topics_as_children(children: int, ahead: bool) -> None:
     assert found.topics.size == children == len(found.overlap.weights)
     assert len(found.merges) == children - 1
     # The spectrum is no larger than it has to be.
-    assert len(found.values) == (TreeOptions(children=children).fine if ahead else children)
+    assert len(found.values) == TreeOptions(children=children).rank(ahead=ahead)
 
 
 @pytest.mark.parametrize("ahead", [True, False])

@@ -89,7 +89,7 @@ def expand(
     children: str = CHILDREN,
     height: int = typer.Option(1, min=1, help="Levels below the topic."),
     fresh: bool = typer.Option(
-        False, "--fresh", help="Learn its topics anew, even if it has fine topics to cut."
+        False, "--fresh", help="Learn its topics anew, even if there are more already."
     ),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Moments"]
 
-ROWS = 2048  # documents or words per product with their k² columns
+ROWS = 2048  # documents or words per product: so many fit the cache
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ SETTLED = 1e-7  # relative change of the eigenvalues in two steps; that of a vec
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
-ROUNDING = 1e-7  # of the vectors: what is left of them lies inside the basis
+# Of the length of a block: what is left of it lies inside the basis, or is a millionth of the
+# largest eigenvalue, which no topic of text is.
+ROUNDING = 1e-7
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Fine topics → children: one dendrogram per node, built from how topics share documents.
+"""Fine topics → children: a dendrogram, built from how topics share documents.
 
 Two groups of topics belong together if documents hold both more often than chance would
 have it. Their lift is p_{A,B} / (p_A·p_B); the pair with the largest
 (lift - 1)·(p_A·p_B)^γ is merged, and the lift of the merged group is exact, because both
 sums simply add. The small power γ prefers to join large groups a little, and fine topics
 of less than half the mean weight are joined to their best partner first: both keep the
-children from being one giant and some crumbs. Another number of children is another cut.
+children from being one giant and some crumbs.
 """
 
 from __future__ import annotations

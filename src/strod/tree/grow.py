@@ -144,15 +144,15 @@ class Grower:
             return min(1.0, wanted / max(self.documents, 1))
         return 1.0 if wanted == "all" else min(1.0, ENOUGH / max(self.counts, 1))
 
-    def _check_memory(self) -> None:
-        """Refuse what cannot fit: the sample of the root, or the tensor of a wide tree."""
-        fine = min(self.options.fine, len(self.kept))
+    def _check_memory(self, node: Node) -> None:
+        """Refuse what cannot fit: the sample of the root, or the tensor of a wide node."""
+        fine = min(self.options.rank(ahead=self._looks_ahead(node)), len(self.kept))
         sample = self.rate * (self.counts * COUNT_BYTES + self.documents * fine * 4)
         sample = 0.0 if self.options.sample == "auto" else sample
         tensor = TENSORS * 8 * fine**3
         for need, what, less in (
             (sample, f"--sample {self.options.sample}", "a smaller one"),
-            (tensor, f"a tree with {fine} fine topics a node", "fewer --children or --width"),
+            (tensor, f"a node with {fine} fine topics", "fewer --children or --width"),
         ):
             if need > max(self.memory, SMALL):
                 raise UsageError(
@@ -171,7 +171,7 @@ class Grower:
 
     def split(self, node: Node, parts: list[Part] | None = None) -> None:
         """Decompose a topic, or some parts of it, and so on below it."""
-        self._check_memory()
+        self._check_memory(node)
         self.masses[node.id] = node.parts if parts is None else parts
         self.grow([node])
 
@@ -233,8 +233,11 @@ class Grower:
 
     def _split(self, node: Node, parts: list[Counts], engine: Engine) -> Split:
         random = np.random.default_rng(seed_of(self.options.seed, node.id))
-        ahead = self.options.lookahead and node.id == ROOT
+        ahead = self._looks_ahead(node)
         return split_node(blocks(parts), len(self.kept), self.options, random, engine, ahead=ahead)
+
+    def _looks_ahead(self, node: Node) -> bool:
+        return self.options.lookahead and node.id == ROOT
 
     def _decompose(
         self, pending: list[Node], samples: dict[str, list[Counts]]

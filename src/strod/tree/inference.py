@@ -216,9 +216,11 @@ class FineTopics:
     def words(self) -> Array:
         """V×m: φ with something added to every word, so that nothing is impossible.
 
-        One token of every word, or less where that would outweigh what was seen.
+        One token of every word, or less where that would outweigh what was seen of the words
+        that occur.
         """
-        seen = float(self.counts.mean(dtype=np.float64))
+        occur = max(int(self.counts.any(axis=0).sum()), 1)
+        seen = float(self.counts.sum(dtype=np.float64)) / (self.size * occur)
         smooth = self.counts.T.astype(np.float64) + max(min(PSEUDO, SMOOTH * seen), 1e-9)
         return np.ascontiguousarray(smooth / smooth.sum(axis=0))
 

@@ -119,15 +119,13 @@ class TreeOptions:
             f"--iterations and --method-seconds are for --method {', '.join(BASELINES)}",
         )
 
-    @property
-    def fine(self) -> int:
-        """Most fine topics of the root (m): depends on the width of the tree, not its height."""
-        return max(FINE, FINE_PER_CHILD * self.most)
+    def rank(self, *, ahead: bool) -> int:
+        """Most topics that a node is decomposed into (m if it looks ahead).
 
-    @property
-    def most(self) -> int:
-        """Most children of a topic."""
-        return self.children if isinstance(self.children, int) else self.width
+        It depends on the width of the tree, not on its height.
+        """
+        most = self.children if isinstance(self.children, int) else self.width
+        return max(FINE, FINE_PER_CHILD * most) if ahead else most
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENOUGH", "draws", "root_counts", "thinning"]
 
-ENOUGH = 4_000_000  # counts (word in document) that a node is learnt from by default
+ENOUGH = 4_000_000  # counts (word in document) that the root is learnt from by default
 
 
 def thinning(

@@ -134,8 +134,7 @@ def split_node(
         raise NotSplit("too few documents")
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    rank = options.fine if ahead else options.most
-    found = spectrum(moments, min(rank, len(present)), random)
+    found = spectrum(moments, min(options.rank(ahead=ahead), len(present)), random)
     k = _components(found, moments.noise, options, ahead=ahead)
     recovered, alpha0 = _recovered(moments, found, k, options, random, power)
     words = recovered.words * (1 - MIXED) + MIXED * moments.first
@@ -169,9 +168,7 @@ def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: b
         return min(max(above, asked), len(found.values))
     if options.children == "auto":
         asked = min(_energy(found.values, options), above)
-    if asked > len(found.values):
-        raise NotSplit("fewer words than children")
-    return asked
+    return min(asked, len(found.values))
 
 
 def _energy(values: Array, options: TreeOptions) -> int:
