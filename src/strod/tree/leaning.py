@@ -35,7 +35,7 @@ PRIORS = 0.02, 0.1, 0.5, 1.0  # of each topic, for documents that are mixtures
 TRIAL = 40_000  # documents that tell which prior suits: half to learn from, half to foretell
 ENOUGH = 500  # of them to learn from, or the trial says nothing
 MARGIN = 0.005  # of the mean log-likelihood of a token, by which leaning has to win
-SHORT = 12.0  # mean tokens of a document up to which it may be about one topic
+SHORT = 12.0  # mean tokens of a document, whole ones, up to which it may be about one topic
 
 
 def polish_better(
@@ -74,7 +74,7 @@ def _flat(each: float, size: int, _: Counts) -> Array:
 
 
 def _are_short(blocks: Sequence[Counts]) -> bool:
-    lengths = np.concatenate([block.length(1) for block in blocks])
+    lengths = np.concatenate([block.length(0) for block in blocks])
     said = lengths[lengths > 0]
     return bool(said.size) and float(said.mean()) <= SHORT
 
