@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from strod.moments.moments import Moments
 from strod.tree.grouping import cut, dendrogram
 from strod.tree.inference import FineTopics
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant
 from strod.tree.polish import overlap, polish
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import Split, _grouped, split_node
+from strod.tree.split import POWER, Split, _Node, split_node
 from strod.work import Serial
+from tests.tree.helpers import topical
 
 if TYPE_CHECKING:
     from strod.moments.counts import Counts
@@ -43,8 +45,9 @@ def test_as_many_topics_as_children(children: int, ahead: bool) -> None:
     found = split(sample(), children=children, ahead=ahead)
     assert found.topics.size == children == len(found.overlap.weights)
     assert len(found.merges) == children - 1
-    # The spectrum is no larger than it has to be.
-    assert len(found.values) == TreeOptions(children=children).rank(ahead=ahead)
+    # The spectrum is no larger than it has to be: there are three topics and no junk.
+    if ahead or children <= 3:
+        assert len(found.values) == TreeOptions(children=children).rank(ahead=ahead)
 
 
 @pytest.mark.parametrize("ahead", [True, False])
@@ -65,12 +68,17 @@ def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
     assert (many.values, many.noise, many.documents) == (few.values, few.noise, few.documents)
 
 
+def node(blocks: list[Counts], options: TreeOptions) -> _Node:
+    moments = Moments.of(blocks, WORDS, Serial())
+    return _Node(blocks, moments, options, np.random.default_rng(3), Serial(), POWER)
+
+
 def test_groups_become_topics_of_their_own() -> None:
     blocks, options = [sample()], TreeOptions(children=3, polish=2)
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 3, Serial())
     shared = overlap(blocks, fine.topics, Serial(), fine.state)
-    found, met = _grouped(blocks, fine, shared, options, Serial())
+    found, met = node(blocks, options).grouped(fine, shared)
     groups = cut(dendrogram(shared), range(8), 3)
     assert max(len(group) for group in groups) > 1
     sums = np.stack([sum(fine.topics.counts[z] for z in group) for group in groups])
@@ -84,4 +92,24 @@ def test_few_topics_are_not_grouped() -> None:
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (4, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 1, Serial())
     shared = overlap(blocks, fine.topics, Serial(), fine.state)
-    assert _grouped(blocks, fine, shared, options, Serial()) == (fine, shared)
+    assert node(blocks, options).grouped(fine, shared) == (fine, shared)
+
+
+def test_junk_takes_no_place_of_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty copies of one short text, of words of its own."""
+    dense = sample().power(1).toarray()
+    same = np.concatenate([np.zeros(WORDS), np.full(3, 2.0)])
+    whole = topical(np.vstack([np.pad(dense, ((0, 0), (0, 3))), np.tile(same, (60, 1))]))
+
+    def lightest() -> tuple[float, int]:
+        found = split(whole, children=3, ahead=False)
+        assert found.topics.size == 3
+        return found.overlap.weights.min(), len(found.values)
+
+    weight, components = lightest()
+    assert weight > 0.3
+    assert components == 4
+    monkeypatch.setattr("strod.tree.split.RETRIES", 0)
+    weight, components = lightest()
+    assert weight < 0.1
+    assert components == 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,10 @@ __all__ = ["NotSplit", "Split", "split_node"]
 
 FEWEST = 10  # documents that say something about a topic, else it is a leaf
 ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
+RETRIES = 2  # with as many components more as there were junk topics
 WEAK = 5.0  # effective documents below which a fine topic is junk
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
+SLIGHT = 0.25  # of its fair share: what a child must reach
 POWER = Power()
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
@@ -134,19 +136,18 @@ def split_node(
         raise NotSplit("too few documents")
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    found = spectrum(moments, min(options.rank(ahead=ahead), len(present)), random)
-    k = _components(found, moments.noise, options, ahead=ahead)
-    recovered, alpha0 = _recovered(moments, found, k, options, random, power)
-    words = recovered.words * (1 - MIXED) + MIXED * moments.first
-    counts = words * recovered.weights[:, None] * moments.tokens
-    start = FineTopics(counts.astype(np.float32))
-    polished = polish_better(blocks, start, options.polish, engine)
-    polished, shared = _strong(blocks, polished, options, engine)
-    if ahead:
-        polished, shared = _grouped(blocks, polished, shared, options, engine)
+    node = _Node(blocks, moments, options, random, engine, power)
+    fit = node.decomposed(options.rank(ahead=ahead), ahead=ahead)
+    for _ in range(0 if ahead else RETRIES):
+        if fit.missing <= 0:
+            break
+        fit = node.decomposed(len(fit.found.values) + fit.missing, ahead=ahead)
+    polished, shared = node.without_junk(fit)
+    if isinstance(options.children, int) or ahead:
+        polished, shared = node.grouped(polished, shared)
     return Split(
-        polished.topics.spread(present, width), shared, dendrogram(shared), alpha0, recovered.total,
-        [float(value) for value in found.values], moments.noise, documents,
+        polished.topics.spread(present, width), shared, dendrogram(shared), fit.alpha0,
+        fit.recovered.total, [float(value) for value in fit.found.values], moments.noise, documents,
     )  # fmt: skip
 
 
@@ -167,8 +168,8 @@ def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: b
     if ahead:
         return min(max(above, asked), len(found.values))
     if options.children == "auto":
-        asked = min(_energy(found.values, options), above)
-    return min(asked, len(found.values))
+        return min(_energy(found.values, options), above)
+    return len(found.values)
 
 
 def _energy(values: Array, options: TreeOptions) -> int:
@@ -217,38 +218,88 @@ def _recovered(
     return result[0], result[1].alpha0
 
 
-def _strong(
-    blocks: Sequence[Counts], polished: Polished, options: TreeOptions, engine: Engine
-) -> tuple[Polished, Overlap]:
-    """Drop fine topics that live in a handful of documents or tokens: near-duplicates, junk."""
-    topics, state, leaning = polished
-    shared = overlap(blocks, topics, engine, state)
-    strong = (shared.documents >= WEAK) & (shared.weights * topics.size >= FAINT)
-    asked = options.children if isinstance(options.children, int) else 2
-    if strong.all() or strong.sum() < asked:
-        return polished, shared
-    topics = FineTopics(topics.counts[strong])
-    again = polish(blocks, topics, min(options.polish, 2), engine, leaning=leaning)
-    return again, overlap(blocks, again.topics, engine, again.state)
+class _Fit(NamedTuple):
+    """Topics of a node, and which of them are no junk."""
+
+    found: Spectrum
+    recovered: Recovered
+    alpha0: float
+    polished: Polished
+    shared: Overlap
+    asked: int
+    least: float
+
+    @property
+    def strong(self) -> NDArray[np.bool_]:
+        """Topics that live in more than a handful of documents and tokens.
+
+        Others are near-duplicates, proceedings, boilerplate.
+        """
+        heavy = self.shared.weights >= self.least
+        result: NDArray[np.bool_] = (self.shared.documents >= WEAK) & heavy
+        return result
+
+    @property
+    def missing(self) -> int:
+        """Children that there are no strong topics for."""
+        return self.asked - int(self.strong.sum())
 
 
-def _grouped(
-    blocks: Sequence[Counts],
-    polished: Polished,
-    shared: Overlap,
-    options: TreeOptions,
-    engine: Engine,
-) -> tuple[Polished, Overlap]:
-    """As many topics as there are children: those that share documents become one.
+class _Node(NamedTuple):
+    """The sample of a node, and how it is decomposed."""
 
-    The words of a sum of topics are not those that explain the documents best. Polish finds
-    them; it starts with equal shares, because those of the fine topics would hold it back.
-    """
-    topics, _, leaning = polished
-    merges, fine, k = dendrogram(shared), range(topics.size), options.children
-    k = k if isinstance(k, int) else natural_children(merges, fine, options.width)
-    if topics.size <= k:
-        return polished, shared
-    counts = np.stack([topics.counts[group].sum(axis=0) for group in cut(merges, fine, k)])
-    again = polish(blocks, FineTopics(counts), options.polish, engine, leaning=leaning)
-    return again, overlap(blocks, again.topics, engine, again.state)
+    blocks: Sequence[Counts]
+    moments: Moments
+    options: TreeOptions
+    random: np.random.Generator
+    engine: Engine
+    power: Power
+
+    @property
+    def asked(self) -> int:
+        """Children that have to be found."""
+        return self.options.children if isinstance(self.options.children, int) else 2
+
+    def decomposed(self, rank: int, *, ahead: bool) -> _Fit:
+        """Spectrum, tensor, polish: as many topics as the data and `rank` allow."""
+        moments, options = self.moments, self.options
+        found = spectrum(moments, min(rank, moments.width), self.random)
+        k = _components(found, moments.noise, options, ahead=ahead)
+        recovered, alpha0 = _recovered(moments, found, k, options, self.random, self.power)
+        words = recovered.words * (1 - MIXED) + MIXED * moments.first
+        counts = words * recovered.weights[:, None] * moments.tokens
+        start = FineTopics(counts.astype(np.float32))
+        polished = polish_better(self.blocks, start, options.polish, self.engine)
+        shared = overlap(self.blocks, polished.topics, self.engine, polished.state)
+        least = FAINT / polished.topics.size if ahead else SLIGHT / self.asked
+        return _Fit(found, recovered, alpha0, polished, shared, self.asked, least)
+
+    def without_junk(self, fit: _Fit) -> tuple[Polished, Overlap]:
+        """Drop junk, as long as there are more topics than children."""
+        (topics, _, leaning), strong = fit.polished, fit.strong
+        best = np.lexsort((-fit.shared.weights, ~strong))[: max(int(strong.sum()), self.asked)]
+        if len(best) == topics.size:
+            return fit.polished, fit.shared
+        start = FineTopics(topics.counts[np.sort(best)])
+        return self._polished(start, min(self.options.polish, 2), leaning=leaning)
+
+    def grouped(self, polished: Polished, shared: Overlap) -> tuple[Polished, Overlap]:
+        """As many topics as there are children: those that share documents become one.
+
+        The words of a sum of topics are not those that explain the documents best. Polish
+        finds them; it starts with equal shares, because those of the fine topics would hold
+        it back.
+        """
+        topics, _, leaning = polished
+        merges, fine, k = dendrogram(shared), range(topics.size), self.options.children
+        k = k if isinstance(k, int) else natural_children(merges, fine, self.options.width)
+        if topics.size <= k:
+            return polished, shared
+        counts = np.stack([topics.counts[group].sum(axis=0) for group in cut(merges, fine, k)])
+        return self._polished(FineTopics(counts), self.options.polish, leaning=leaning)
+
+    def _polished(
+        self, start: FineTopics, sweeps: int, *, leaning: bool
+    ) -> tuple[Polished, Overlap]:
+        again = polish(self.blocks, start, sweeps, self.engine, leaning=leaning)
+        return again, overlap(self.blocks, again.topics, self.engine, again.state)
