@@ -62,7 +62,7 @@ def main() -> None:
         print(f"{arguments.file.name}, {workspace.corpus.documents:,} documents")
         print(f"build, 5x5                          {build:7.2f} s")
         verbs: dict[str, Callable[[], Any]] = {
-            "expand o/1 into 3, by its fine topics": lambda: workspace.expand("o/1", 3),
+            "expand o/1 into 3, fewer than it has": lambda: workspace.expand("o/1", 3),
             "expand o/1/1 into 3, learnt anew": lambda: workspace.expand("o/1/1", 3),
             "expand o/5 into 5, learnt anew": lambda: workspace.expand("o/5", 5, fresh=True),
             "merge o/1/1 and o/1/2": lambda: workspace.merge("o/1/1", "o/1/2"),
