@@ -50,6 +50,15 @@ def test_as_many_topics_as_children(children: int, ahead: bool) -> None:
         assert len(found.values) == TreeOptions(children=children).rank(ahead=ahead)
 
 
+def test_a_light_child_of_many_is_no_junk() -> None:
+    """Nine topics of a ninth each, where the data say how many: none is below its due."""
+    counts = plant(1, documents=1500, length=40, children=9, words=180, alpha0=0.3).counts
+    whole = root_counts(counts, thinning(np.asarray(counts.sum(axis=0)).ravel(), 5e-4), 3)
+    found = split(whole, children="auto", width=9, ahead=False)
+    assert found.topics.size > 5
+    assert found.overlap.weights.min() < 0.125
+
+
 @pytest.mark.parametrize("ahead", [True, False])
 def test_a_number_that_the_data_give(ahead: bool) -> None:
     found = split(sample(), children="auto", width=6, ahead=ahead)

@@ -271,7 +271,9 @@ class _Node(NamedTuple):
         start = FineTopics(counts.astype(np.float32))
         polished = polish_better(self.blocks, start, options.polish, self.engine)
         shared = overlap(self.blocks, polished.topics, self.engine, polished.state)
-        least = FAINT / polished.topics.size if ahead else SLIGHT / self.asked
+        size = polished.topics.size
+        fair = options.children if isinstance(options.children, int) else size
+        least = FAINT / size if ahead else SLIGHT / fair
         return _Fit(found, recovered, alpha0, polished, shared, self.asked, least)
 
     def without_junk(self, fit: _Fit) -> tuple[Polished, Overlap]:
