@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+# Tests may run where Ctrl-C is ignored, as in the background of a shell; what they start must not.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 WORDS = ["river", "stone", "cloud", "market", "letter", "garden", "engine", "signal", "winter"]
 
 

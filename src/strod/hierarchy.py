@@ -188,6 +188,9 @@ class Tree(Mapping[str, Topic]):
             called = [topic for topic in self.values() if topic.named and topic.label == name]
             if len(called) == 1:
                 return called[0]
+            if called:
+                paths = ", ".join(topic.path for topic in called)
+                raise UsageError(f"{name}: {paths} have this name; give a path") from None
             some = ", ".join(list(self)[1:4]) or ROOT
             raise UsageError(f"{name}: no such topic; there are {some}, …") from None
 

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
 from strod.options import BASE_MEMORY, CorpusOptions, check_text
+from strod.phrases.names import name_children
 from strod.progress import Silent
 from strod.store.change import changing
 from strod.store.history import corpus_at, next_revision, numbered
@@ -145,12 +146,16 @@ class Reviser:
         return self._apply(f"move {topic} {target}", act, weighed=True)
 
     def rename(self, topic: str, label: str) -> Change:
-        """Give a topic a name."""
+        """Give a topic a name; an empty one brings back the automatic one."""
         check_text("the name", label)
+        if re.fullmatch(r"o(/\d+)*", label):
+            raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
 
         def act(draft: _Draft) -> list[str]:
-            node = draft.tree.nodes[draft.id(topic)]
-            node.label, node.named = label, True
+            nodes, name = draft.tree.nodes, draft.id(topic)
+            nodes[name].label, nodes[name].named = label, bool(label)
+            if not label and nodes[name].parent is not None:
+                name_children(nodes, [str(nodes[name].parent)], {name})
             return []
 
         return self._apply(f"rename {topic} {label!r}", act)

@@ -12,6 +12,8 @@ from tests.conftest import check_error, strod
 from tests.revise.seen import files_of, state_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from strod.workspace import Workspace
 
 VERBS = [
@@ -244,3 +246,58 @@ def test_a_verb_leaves_an_open_workspace_as_it_was_read(workspace: Workspace) ->
     assert state_of(workspace)[:2] == before[:2]
     workspace.refresh()
     assert state_of(workspace)[:2] != before[:2]
+
+
+def test_an_empty_name_brings_back_the_automatic_one(workspace: Workspace) -> None:
+    before = shown(workspace)
+    names = [topic["label"] for topic in before]
+    path = next(topic["path"] for topic in before if topic["level"] == 2)
+    told("rename", workspace.path, path, "mine")
+    assert [topic["label"] for topic in shown(workspace)] != names
+    line = LINE.match(told("rename", workspace.path, path, "")[-1])
+    assert line is not None
+    assert not line[4].startswith(":")
+    assert [topic["label"] for topic in shown(workspace)] == names
+    told("rename", workspace.path, "o", "everything there is")
+    told("rename", workspace.path, "o", "")
+    assert [topic["label"] for topic in shown(workspace)] == names
+    told("rename", workspace.path, path, "")  # it never had another one
+    assert [topic["label"] for topic in shown(workspace)] == names
+
+
+def test_names_that_mislead(workspace: Workspace) -> None:
+    check_error(strod("rename", workspace.path, "o/1", "o/2"), "o/2", "looks like a path")
+    told("rename", workspace.path, "o/2", "same")
+    told("rename", workspace.path, "o/3/1", "same")
+    check_error(strod("show", workspace.path, "same"), "same", "o/2, o/3/1 have this name")
+
+
+@pytest.mark.parametrize("verb", ["rename", "collapse"])
+def test_quiet(workspace: Workspace, verb: str) -> None:
+    outcome = strod(verb, workspace.path, "o/1", *(["x"] if verb == "rename" else []), "-q")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out
+
+
+def test_how_many_there_would_be(workspace: Workspace, tmp_path: Path) -> None:
+    more = tmp_path / "more.jsonl"
+    more.write_text("".join(f'{{"id": "n{i}", "text": "river and stone {i}"}}\n' for i in range(7)))
+    total = f"{workspace.corpus.documents + 7} documents in all"
+    for arguments in (["--dry-run"], []):
+        lines = told("add", workspace.path, more, *arguments)
+        assert total in " ".join(" ".join(lines).split())
+
+
+def test_documents_of_topics(workspace: Workspace) -> None:
+    lines = told("show", workspace.path, "o/1", "--documents", 2)
+    assert len(lines) == 1 + 3 * 4
+    topics = json.loads("".join(told("show", workspace.path, "--json", "--documents", 2)))["topics"]
+    by_path = {topic["path"]: topic["examples"] for topic in topics}
+    assert by_path["o"] == []
+    for path in ("o/1", "o/1/1", "o/1/2", "o/1/3"):
+        best = by_path[path]
+        assert len(best) == 2
+        assert best[0]["share"] >= best[1]["share"] > 0.5
+        at = next(place for place, line in enumerate(lines) if f"{path} " in line)
+        for example, line in zip(best, lines[at + 1 :], strict=False):
+            assert f" {example['id']}  {example['text'][:20]}" in line

@@ -267,7 +267,9 @@ class Revisions(RuleBasedStateMachine):
 
         self.act(act, Scope({name}, set(), set()), rehearse=dry)
         old = self.done[-2].topics[name].numbers
-        assert self.topics[name].numbers == old._replace(label=label)
+        now = self.topics[name].numbers
+        assert now == old._replace(label=label or now.label)
+        assert bool(now.label) == (bool(label) or name != ROOT)  # an empty name: the automatic one
 
     @rule(place=PLACES, pinned=st.booleans(), dry=SOMETIMES)
     def pin(self, place: int, pinned: bool, dry: bool) -> None:

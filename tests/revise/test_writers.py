@@ -47,7 +47,7 @@ def test_a_second_writer_is_told_who_the_first_is(workspace: Workspace) -> None:
         assert holder.stdout.readline() == "held\n"
         before = files_of(workspace)
         for dry_run in (True, False):
-            with pytest.raises(BusyError, match=f"process {holder.pid} is writing"):
+            with pytest.raises(BusyError, match=rf"w\.strod: process {holder.pid} is writing"):
                 workspace.rename("o/1", "x", dry_run=dry_run)
         for verb in (workspace.undo, workspace.redo):
             with pytest.raises(BusyError, match=f"process {holder.pid} "):

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from strod.moments.moments import Moments
+from strod.moments.whitening import Spectrum
+from strod.tensor.recovery import Recovered
 from strod.tree.grouping import cut, dendrogram
 from strod.tree.inference import FineTopics
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant
-from strod.tree.polish import overlap, polish
+from strod.tree.polish import Overlap, Polished, overlap, polish
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import POWER, Split, _Node, split_node
+from strod.tree.split import MORE, POWER, Split, _Fit, _Node, split_node
 from strod.work import Serial
 from tests.tree.helpers import topical
 
@@ -46,8 +48,7 @@ def test_as_many_topics_as_children(children: int, ahead: bool) -> None:
     assert found.topics.size == children == len(found.overlap.weights)
     assert len(found.merges) == children - 1
     # The spectrum is no larger than it has to be: there are three topics and no junk.
-    if ahead or children <= 3:
-        assert len(found.values) == TreeOptions(children=children).rank(ahead=ahead)
+    assert len(found.values) == TreeOptions(children=children).rank(ahead=ahead)
 
 
 def test_a_light_child_of_many_is_no_junk() -> None:
@@ -77,9 +78,10 @@ def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
     assert (many.values, many.noise, many.documents) == (few.values, few.noise, few.documents)
 
 
-def node(blocks: list[Counts], options: TreeOptions) -> _Node:
+def node(blocks: list[Counts], options: TreeOptions, *, ahead: bool = False) -> _Node:
     moments = Moments.of(blocks, WORDS, Serial())
-    return _Node(blocks, moments, options, np.random.default_rng(3), Serial(), POWER)
+    random = np.random.default_rng(3)
+    return _Node(blocks, moments, options, random, Serial(), POWER, blocks[0].size, ahead)
 
 
 def test_groups_become_topics_of_their_own() -> None:
@@ -122,3 +124,119 @@ def test_junk_takes_no_place_of_a_child(monkeypatch: pytest.MonkeyPatch) -> None
     weight, components = lightest()
     assert weight < 0.1
     assert components == 3
+
+
+def test_junk_of_four_kinds() -> None:
+    """Two more decompositions are needed: the first finds more junk, the second the topics."""
+    dense = np.pad(sample().power(1).toarray(), ((0, 0), (0, 12)))
+    copies = np.zeros((4, WORDS + 12))
+    for kind in range(4):
+        copies[kind, WORDS + 3 * kind : WORDS + 3 * kind + 3] = 2
+    found = split(
+        topical(np.vstack([dense, np.repeat(copies, 40, axis=0)])), children=5, ahead=False
+    )
+    assert found.topics.size == 5
+    assert found.overlap.weights.min() > 0.05
+
+
+def test_few_documents_are_not_junk() -> None:
+    """Three topics of four documents each, all below the usual least number of documents."""
+    random = np.random.default_rng(0)
+    dense = np.zeros((12, 30))
+    for number in range(12):
+        own = slice(10 * (number % 3), 10 * (number % 3) + 10)
+        dense[number, own] = random.multinomial(15, np.full(10, 0.1))
+    found = split(topical(dense), children="auto")
+    assert found.topics.size == 3
+    assert np.allclose(found.overlap.weights, 1 / 3, atol=0.02)
+
+
+def fit(weights: list[float], documents: list[float], asked: int, values: int = 0) -> _Fit:
+    """Topics of which the first has ones, the second twos and so on."""
+    k = len(weights)
+    counts = np.repeat(np.arange(1.0, k + 1)[:, None], WORDS, axis=1).astype(np.float32)
+    shared = Overlap(np.array(weights), np.diag(weights), np.array(documents))
+    found = Spectrum(np.zeros(values or k), np.zeros((WORDS, values or k)))
+    recovered = Recovered(np.ones(k) / k, np.ones((k, WORDS)) / WORDS, np.ones(k), 1.0)
+    polished = Polished(FineTopics(counts), [None])
+    return _Fit(found, recovered, 1.0, polished, shared, asked, 5.0, 0.25 / asked)
+
+
+@pytest.mark.parametrize(
+    ("weights", "documents", "asked", "kept"),
+    [
+        ([0.3, 0.3, 0.01, 0.39], [9, 9, 9, 9], 3, [1, 2, 4]),  # too light
+        ([0.3, 0.3, 0.2, 0.2], [9, 9, 2, 9], 3, [1, 2, 4]),  # of too few documents
+        ([0.3, 0.3, 0.2, 0.2], [9, 9, 9, 9], 3, [1, 2, 3, 4]),  # all strong: to be grouped
+        ([0.02, 0.48, 0.03, 0.47], [9, 9, 9, 9], 3, [2, 3, 4]),  # the heaviest of the weak
+        ([0.02, 0.97, 0.01], [1, 9, 1], 3, [1, 2, 3]),  # there is nothing else
+    ],
+)
+def test_which_topics_are_dropped(
+    weights: list[float], documents: list[float], asked: int, kept: list[int]
+) -> None:
+    options = TreeOptions(children=asked, polish=0)
+    polished, _ = node([sample()], options).without_junk(fit(weights, documents, asked))
+    assert polished.topics.counts[:, 0].tolist() == kept
+
+
+def test_none_is_dropped_where_fewer_than_two_are_strong() -> None:
+    one = fit([0.4, 0.3, 0.3], [9, 2, 2], 2)
+    polished, _ = node([sample()], TreeOptions(children="auto", polish=0)).without_junk(one)
+    assert polished.topics.size == 3
+
+
+@pytest.mark.parametrize(
+    ("strong", "asked", "ranks", "best"),
+    [
+        ([5], 5, [5], 0),
+        ([3, 5], 5, [5, 7], 1),
+        ([3, 4, 5], 5, [5, 7, 8], 2),
+        ([7, 4, 4], 8, [8, 9, 13], 0),  # what came later was worse
+        ([3, 5, 3], 8, [8, 13, 16], 1),
+        ([4, 4, 4], 5, [5, 6, 7], 0),  # or no better
+        ([1, 30], 30, [30, 30 + MORE], 1),
+        ([1], 90, [90], 0),  # there are not more words
+    ],
+)
+def test_what_is_tried_and_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, strong: list[int], asked: int, ranks: list[int], best: int
+) -> None:
+    tried: list[tuple[int, _Fit]] = []
+
+    def decomposed(_: _Node, rank: int, *, leaning: bool | None = None) -> _Fit:
+        assert leaning is (False if tried else None)
+        many = strong[min(len(tried), len(strong) - 1)]
+        heavy = [1 / many] * many + [0.0] * (rank - many)
+        tried.append((rank, fit(heavy, [9.0] * rank, asked)))
+        return tried[-1][1]
+
+    monkeypatch.setattr(_Node, "decomposed", decomposed)
+    found = node([sample()], TreeOptions(children=asked)).best()
+    assert [rank for rank, _ in tried] == ranks
+    assert found is tried[best][1]
+
+
+@pytest.mark.parametrize(("children", "ahead"), [("auto", False), (5, True)])
+def test_once_where_nothing_can_be_replaced(
+    monkeypatch: pytest.MonkeyPatch, children: int | str, ahead: bool
+) -> None:
+    only = fit([1.0, 0.0], [9, 9], 5)
+    monkeypatch.setattr(_Node, "decomposed", lambda *_, **__: only)
+    assert node([sample()], TreeOptions(children=children), ahead=ahead).best() is only
+
+
+@pytest.mark.parametrize(("ahead", "share"), [(True, 0.1 / 5), (False, 0.25 / 3)])
+@pytest.mark.parametrize(("documents", "least"), [(1200, 5.0), (20, 2.0)])
+def test_what_a_topic_must_reach(ahead: bool, share: float, documents: int, least: float) -> None:
+    one = node([sample()], TreeOptions(children=3), ahead=ahead)._replace(documents=documents)
+    found = one.decomposed(5)
+    assert found.polished.topics.size == 5
+    assert found.documents == least
+    assert np.isclose(found.weight, share)
+
+
+def test_more_topics_than_children_are_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Node, "best", lambda self: self.decomposed(5))
+    monkeypatch.setattr("strod.tree.split.SLIGHT", 0.0)
+    assert split(sample(), children=3, ahead=False).topics.size == 3

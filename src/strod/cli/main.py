@@ -22,12 +22,12 @@ from strod.cli import (
     revise,
     show,
 )
+from strod.cli.signals import STOPPED, catch_signals
 from strod.errors import StrodError
 
 __all__ = ["app", "main"]
 
-INTERRUPTED = 128 + signal.SIGINT
-STOPPED = "stopped; nothing is half done"
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 # Typer has its own copy of click's exceptions since 0.26; this is the one it raises.
 _UsageError: Any = typer.BadParameter.__base__
@@ -74,10 +74,6 @@ def _options(
         print(context.get_help())
 
 
-def _terminate(*_: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
-
-
 def _fail(message: str, code: int) -> NoReturn:
     print(f"strod: {message}", file=sys.stderr)
     sys.exit(code)
@@ -90,26 +86,39 @@ def main() -> None:
             stream, TextIOWrapper
         ):  # a terminal that cannot show a letter shows its number
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _terminate)  # so that a half-written folder is removed
+    catch_signals()
     try:
         code = app(standalone_mode=False)
-    except StrodError as error:
-        _fail(" ".join(str(error).split()), error.exit_code)
-    except _UsageError as error:
-        where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        _fail(" ".join(error.format_message().split()) + where, 2)
-    except (KeyboardInterrupt, typer.Abort):
-        _fail(STOPPED, INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except MemoryError:
-        _fail("out of memory; give a smaller --memory or fewer --workers", 1)
-    except OSError as error:
-        _fail(f"{error.filename or 'system'}: {error.strerror or error}", 1)
+    except BaseException as error:
+        if (ending := _ending(error)) is None:
+            raise
+        _fail(*ending)
     if code == INTERRUPTED:  # Typer swallows the exception
         _fail(STOPPED, INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ending(error: BaseException) -> tuple[str, int] | None:
+    """What to say and the exit code; None for what should not have happened."""
+    ending: tuple[str, int] | None = None
+    match error:
+        case StrodError():
+            ending = " ".join(str(error).split()), error.exit_code
+        case _UsageError():
+            where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+            ending = " ".join(error.format_message().split()) + where, 2
+        case KeyboardInterrupt() | typer.Abort():
+            ending = STOPPED, INTERRUPTED
+        case SystemExit(code=code) if code == TERMINATED:
+            ending = STOPPED, TERMINATED
+        case MemoryError():
+            ending = "out of memory; give a smaller --memory or fewer --workers", 1
+        case OSError():
+            ending = f"{error.filename or 'system'}: {error.strerror or error}", 1
+    return ending
 
 
 if __name__ == "__main__":

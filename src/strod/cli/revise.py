@@ -39,18 +39,23 @@ WORKSPACE = typer.Argument(..., metavar="W.strod", help="The workspace.")
 TOPIC = typer.Argument(..., metavar="TOPIC", help="Path (o/1/2) or id.")
 NOTE = typer.Option("", "--note", "-m", help="Why, for the history.")
 DRY_RUN = typer.Option(False, "--dry-run", help="Say what would change; write nothing.")
+QUIET = typer.Option(False, "--quiet", "-q", help="No progress.")
 GROWN, GROWING = 1.5, 8  # times its weight; topics and phrases that are shown
 CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of the topic.")
 
 
 def _changed(
-    path: Path, act: Callable[[Workspace, dict[str, Any]], Change], note: str, dry_run: bool
+    path: Path,
+    act: Callable[[Workspace, dict[str, Any]], Change],
+    note: str,
+    dry_run: bool,
+    quiet: bool,
 ) -> None:
     """Carry out a verb with a progress bar, then say what it did."""
     from strod.workspace import Workspace  # noqa: PLC0415
 
     workspace = Workspace(path)
-    with TerminalProgress(quiet=False) as progress:
+    with TerminalProgress(quiet=quiet) as progress:
         change = act(workspace, {"note": note, "dry_run": dry_run, "progress": progress})
     console = output()
     would = "would " if dry_run else ""
@@ -93,6 +98,7 @@ def expand(
     ),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Split a topic, or split it again into another number of children.
 
@@ -103,18 +109,26 @@ def expand(
     """  # noqa: D301
     wanted = shape.number_or("children", children, int, "auto")
     _changed(
-        workspace, lambda w, how: w.expand(topic, wanted, height, fresh=fresh, **how), note, dry_run
+        workspace,
+        lambda w, how: w.expand(topic, wanted, height, fresh=fresh, **how),
+        note,
+        dry_run,
+        quiet,
     )
 
 
 def collapse(
-    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Drop what is below a topic.
 
     Example: strod collapse papers.strod o/3
     """
-    _changed(workspace, lambda w, how: w.collapse(topic, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.collapse(topic, **how), note, dry_run, quiet)
 
 
 def merge(
@@ -122,22 +136,27 @@ def merge(
     topics: list[str] = typer.Argument(..., metavar="TOPIC TOPIC...", help="Siblings."),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Make one topic of two or more siblings; their children become its children.
 
     Example: strod merge papers.strod o/1/2 o/1/4
     """
-    _changed(workspace, lambda w, how: w.merge(*topics, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.merge(*topics, **how), note, dry_run, quiet)
 
 
 def remove(
-    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Dissolve a topic: its share goes to the siblings it has most to do with.
 
     Example: strod remove papers.strod o/5
     """
-    _changed(workspace, lambda w, how: w.remove(topic, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.remove(topic, **how), note, dry_run, quiet)
 
 
 def move(
@@ -146,46 +165,58 @@ def move(
     target: str = typer.Argument(..., metavar="PARENT", help="Path or id of the new parent."),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Put a topic under another parent.
 
     Example: strod move papers.strod o/1/3 o/2
     """
-    _changed(workspace, lambda w, how: w.move(topic, target, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.move(topic, target, **how), note, dry_run, quiet)
 
 
 def rename(
     workspace: Path = WORKSPACE,
     topic: str = TOPIC,
-    label: str = typer.Argument(..., metavar="LABEL", help="The new name."),
+    label: str = typer.Argument(
+        ..., metavar="LABEL", help="The new name; an empty one brings back the automatic one."
+    ),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Give a topic a name.
 
     Example: strod rename papers.strod o/1 "Machine learning"
     """
-    _changed(workspace, lambda w, how: w.rename(topic, label, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.rename(topic, label, **how), note, dry_run, quiet)
 
 
 def pin(
-    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Let a topic survive when its parent is split again.
 
     Example: strod pin papers.strod o/1/2
     """
-    _changed(workspace, lambda w, how: w.pin(topic, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.pin(topic, **how), note, dry_run, quiet)
 
 
 def unpin(
-    workspace: Path = WORKSPACE, topic: str = TOPIC, note: str = NOTE, dry_run: bool = DRY_RUN
+    workspace: Path = WORKSPACE,
+    topic: str = TOPIC,
+    note: str = NOTE,
+    dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
 ) -> None:
     """Take back a pin.
 
     Example: strod unpin papers.strod o/1/2
     """
-    _changed(workspace, lambda w, how: w.pin(topic, pinned=False, **how), note, dry_run)
+    _changed(workspace, lambda w, how: w.pin(topic, pinned=False, **how), note, dry_run, quiet)
 
 
 def add(
@@ -198,6 +229,7 @@ def add(
     ),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
+    quiet: bool = QUIET,
     text_field: list[str] = typer.Option(
         None, metavar="FIELD", help="Field with the text.  [default: as in the corpus]"
     ),
@@ -219,19 +251,19 @@ def add(
     opened = Workspace(workspace)
     given = {"text_field": tuple(text_field or ()), "id_field": id_field}
     options = {name: value for name, value in given.items() if value}
-    with TerminalProgress(quiet=False) as progress:
+    with TerminalProgress(quiet=quiet) as progress:
         found = opened.add(
             *sources, replace=replace, note=note, dry_run=dry_run, progress=progress,
             strict=strict, format=format, **options,
         )  # fmt: skip
-    console = output()
+    console, more = output(), found.documents - found.replaced if dry_run else 0
     console.print(
         f"{'would add' if dry_run else 'added'} {number(found.documents)} documents"
         + (f" in place of {number(found.replaced)}" if found.replaced else "")
         + (f", left out {number(found.rejected)}" if found.rejected else "")
         + f"; {100 * found.unknown:.1f}% of their words are new, "
         f"{100 * found.homeless:.1f}% of them fit no topic; "
-        f"{number(opened.corpus.documents)} documents in all"
+        f"{number(opened.corpus.documents + more)} documents in all"
     )
     grown = sorted(found.growth, key=lambda name: -found.growth[name])
     for name in [one for one in grown if found.growth[one] > GROWN][:GROWING]:
@@ -242,20 +274,20 @@ def add(
         console.print(f"new phrases: {texts}", soft_wrap=True)
 
 
-def undo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:
+def undo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN, quiet: bool = QUIET) -> None:
     """Take back the last change.
 
     Example: strod undo papers.strod
     """
-    _changed(workspace, lambda w, how: w.undo(**how), "", dry_run)
+    _changed(workspace, lambda w, how: w.undo(**how), "", dry_run, quiet)
 
 
-def redo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN) -> None:
+def redo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN, quiet: bool = QUIET) -> None:
     """Take back the last undo.
 
     Example: strod redo papers.strod
     """
-    _changed(workspace, lambda w, how: w.redo(**how), "", dry_run)
+    _changed(workspace, lambda w, how: w.redo(**how), "", dry_run, quiet)
 
 
 def compact(

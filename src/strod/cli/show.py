@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import typer
 from rich.cells import cell_len
 from rich.text import Text
 
-from strod.cli.console import number, output
+from strod.cli.console import TerminalProgress, number, output
 from strod.tree.topic import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
+    from strod.export.samples import Sample
     from strod.hierarchy import Topic
     from strod.revision import Change
     from strod.workspace import Workspace
@@ -37,6 +42,9 @@ def show(
         None, min=0, help="Phrases of a topic; 0 means all.  [default: what fits the line]"
     ),
     words: int = typer.Option(None, min=0, help="Show so many single words instead; 0 means all."),
+    documents: int = typer.Option(
+        0, min=0, metavar="N", help="Show the N documents that a topic has most of, too."
+    ),
     ids: bool = typer.Option(False, "--ids", help="Show ids, which never change, too."),
     as_json: bool = typer.Option(False, "--json", help="For programs."),
 ) -> None:
@@ -47,17 +55,24 @@ def show(
       strod show papers.strod
       strod show papers.strod o/1 --phrases 20
       strod show papers.strod --words 10
+      strod show papers.strod o/1/2 --documents 5
       strod show papers.strod --json | jq '.topics[1].phrases'
     """  # noqa: D301
+    from strod.export.samples import samples  # noqa: PLC0415
     from strod.summary import as_dictionary  # noqa: PLC0415
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
+    opened.tree.find(topic or "o")
+    with TerminalProgress(quiet=not documents) as progress:
+        examples = samples(opened, documents, progress)
     if as_json:
         content = as_dictionary(opened, topic, depth, words, phrases)
+        for one in content["topics"] if documents else ():
+            one["examples"] = [asdict(example) for example in examples.get(one["id"], ())]
         print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
-        print_tree(opened, output(), topic, depth, words, phrases, ids=ids)
+        print_tree(opened, output(), topic, depth, words, phrases, ids=ids, examples=examples)
 
 
 def print_tree(
@@ -69,6 +84,7 @@ def print_tree(
     phrases: int | None = None,
     *,
     ids: bool = False,
+    examples: Mapping[str, Sequence[Sample]] = MappingProxyType({}),
 ) -> None:
     """The tree for people: a line a topic, as wide as the screen unless a number is given."""
     corpus, tree = workspace.corpus, workspace.tree
@@ -85,13 +101,29 @@ def print_tree(
         texts = _texts(topic, words, phrases)
         line = _line(guide, topic, texts, console, fit=chosen is None, ids=ids)
         console.print(line, soft_wrap=True)
+        stem = _stem(guide) + ("│  " if topic.children and depth != 0 else "   ")
+        for example in examples.get(topic.id, ()):
+            console.print(_example(stem, example, console), soft_wrap=True)
+
+
+def _example(stem: str, example: Sample, console: Console) -> Text:
+    head = Text.assemble((stem, "dim"), (f"{100 * example.share:.0f}%", "cyan"), f" {example.id}  ")
+    text = Text(example.text)
+    if console.is_terminal:
+        text.truncate(max(console.width - head.cell_len, 1), overflow="ellipsis")
+    return head + text
+
+
+def _stem(guide: str) -> str:
+    """The lines that go on below a topic."""
+    return guide.replace("├─ ", "│  ").replace("└─ ", "   ")
 
 
 def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic]]:
     """Topics in the order of a tree, each with the lines that lead to it."""
     lines = [(guide, topic)]
     children = topic.children if depth is None or depth > 0 else []
-    stem = guide.replace("├─ ", "│  ").replace("└─ ", "   ")
+    stem = _stem(guide)
     for index, child in enumerate(children):
         branch = "└─ " if index == len(children) - 1 else "├─ "
         lines += _lines(child, stem + branch, None if depth is None else depth - 1)

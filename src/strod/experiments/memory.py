@@ -56,7 +56,7 @@ def grow_tree(counts: csr_array, options: TreeOptions, power: Power | None = Non
 def _splitter(options: TreeOptions, width: int, power: Power) -> Splitter:
     def split(node: Node, parts: list[Counts], engine: Engine) -> Split:
         random = np.random.default_rng(seed_of(options.seed, node.id))
-        ahead = options.lookahead and node.id == ROOT
+        ahead = options.ahead(node.id)
         return split_node(blocks(parts), width, options, random, engine, power, ahead=ahead)
 
     return split

@@ -91,7 +91,7 @@ def _cell(context: Context, variant: str, size: Size) -> Cell:
         ]
         spent = (time.perf_counter() - started) / plan.seeds
         first, second = np.mean(errors, axis=0).tolist()
-        spread = float(np.std([error for _, error in errors]))
+        spread = float(np.std([error for _, error in errors])) if len(errors) > 1 else None
         return {
             "error_1": first, "error_2": second, "spread_2": spread, "tree_seconds": spent,
         }  # fmt: skip
@@ -119,11 +119,12 @@ def _level(tree: Grown, level: int, words: int) -> Any:
 
 
 def _result(context: Context, rows: list[dict[str, Any]], middle: Size) -> Result:
+    plan = context.settings.plan
     panels = [_panel(rows, middle, x, level) for x in Size._fields for level in (1, 2)]
     notes = [
         *context.notes,
         ERROR,
-        f"± is the standard deviation on level 2 over {context.settings.plan.seeds} planted trees",
+        f"± is the standard deviation on level 2; planted trees a row: {plan.seeds}",
         "shared: mass that the children of one topic share; seconds include drawing documents",
     ]
     return Result("recovery", "Recovery of planted trees", COLUMNS, rows, panels, notes)

@@ -69,14 +69,7 @@ def _lines(axis: Any, panel: Panel, names: list[str]) -> None:
     if len(at) <= TICKS:
         axis.set_xticks(at, [f"{x:,}" for x in at])
         axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-    # A line without points, or with zeros, has no place on a logarithmic axis.
-    values = [y for points in panel.lines.values() for _, y in points]
-    if "y" in panel.logarithmic and values:
-        if min(values) > 0:
-            axis.set_yscale("log")
-        else:
-            least = min((value for value in values if value > 0), default=1.0)
-            axis.set_yscale("symlog", linthresh=least)
+    _scale(axis, panel)
 
 
 def _bars(axis: Any, panel: Panel, names: list[str]) -> None:
@@ -90,6 +83,18 @@ def _bars(axis: Any, panel: Panel, names: list[str]) -> None:
             edgecolor=COLOURS[i % len(COLOURS)], hatch=HATCHES[i % len(HATCHES)], linewidth=1,
         )  # fmt: skip
     axis.set_xticks(range(len(groups)), groups)
+    _scale(axis, panel)
+
+
+def _scale(axis: Any, panel: Panel) -> None:
+    """A line without points, or with zeros, has no place on a logarithmic axis."""
+    values = [y for points in panel.lines.values() for _, y in points]
+    if "y" in panel.logarithmic and values:
+        if min(values) > 0:
+            axis.set_yscale("log")
+        else:
+            least = min((value for value in values if value > 0), default=1.0)
+            axis.set_yscale("symlog", linthresh=least)
 
 
 def _legend(figure: Any, axes: Any, across: int) -> None:

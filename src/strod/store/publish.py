@@ -99,8 +99,9 @@ def _take(path: Path) -> int:
         except BlockingIOError:
             holder = os.read(descriptor, 32).decode(errors="replace").strip() or "another"
             os.close(descriptor)
+            folder = path.with_name(path.name.removeprefix(".").removesuffix(".lock"))
             raise BusyError(
-                f"{path.parent}: process {holder} is writing the same workspace; wait for it"
+                f"{folder}: process {holder} is writing the same workspace; wait for it"
             ) from None
         os.close(descriptor)  # whoever held it removed the file in the meantime
 

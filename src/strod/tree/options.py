@@ -7,6 +7,7 @@ from typing import Any
 
 from strod.errors import UsageError
 from strod.tree.paper import METHODS as PAPER
+from strod.tree.topic import ROOT
 
 __all__ = ["BASELINES", "METHODS", "TreeOptions"]
 
@@ -119,8 +120,17 @@ class TreeOptions:
             f"--iterations and --method-seconds are for --method {', '.join(BASELINES)}",
         )
 
+    @property
+    def least(self) -> int:
+        """Children that a topic must have if it is split at all."""
+        return self.children if isinstance(self.children, int) else 2
+
+    def ahead(self, name: str) -> bool:
+        """Whether the topic of this name is decomposed with look-ahead: the root alone."""
+        return self.lookahead and name == ROOT
+
     def rank(self, *, ahead: bool) -> int:
-        """Most topics that a node is decomposed into (m if it looks ahead).
+        """Most topics that a node is decomposed into (m if it looks ahead), unless for junk.
 
         It depends on the width of the tree, not on its height.
         """

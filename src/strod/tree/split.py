@@ -1,7 +1,8 @@
 """One node: from its topical counts to topics, and how those share documents.
 
-With look-ahead a node is decomposed into more topics than it has children. Those that share
-documents are put together, and polish goes on from there.
+With look-ahead a node is decomposed into more topics than it has children; so it is without,
+if some of them are junk. Those that share documents are put together, and polish goes on
+from there.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["NotSplit", "Split", "split_node"]
+__all__ = ["MORE", "NotSplit", "Split", "split_node"]
 
 FEWEST = 10  # documents that say something about a topic, else it is a leaf
 ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
-RETRIES = 2  # with as many components more as there were junk topics
-WEAK = 5.0  # effective documents below which a fine topic is junk
+RETRIES = 2  # with as many components more as children are missing
+MORE = 20  # components than children at most: their cube costs
+WEAK = 5.0  # effective documents below which a topic is junk, where there are enough of them
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
 SLIGHT = 0.25  # of its fair share: what a child must reach
 POWER = Power()
@@ -136,12 +138,8 @@ def split_node(
         raise NotSplit("too few documents")
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    node = _Node(blocks, moments, options, random, engine, power)
-    fit = node.decomposed(options.rank(ahead=ahead), ahead=ahead)
-    for _ in range(0 if ahead else RETRIES):
-        if fit.missing <= 0:
-            break
-        fit = node.decomposed(len(fit.found.values) + fit.missing, ahead=ahead)
+    node = _Node(blocks, moments, options, random, engine, power, documents, ahead)
+    fit = node.best()
     polished, shared = node.without_junk(fit)
     if isinstance(options.children, int) or ahead:
         polished, shared = node.grouped(polished, shared)
@@ -160,16 +158,13 @@ def _present(blocks: Sequence[Counts], width: int) -> NDArray[np.int64]:
 
 
 def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: bool) -> int:
-    """Number of components: those above the noise; without look-ahead the children."""
+    """Number of components: those above the noise, but all children that are asked for."""
     above = int((found.values > noise).sum())
     if not (len(found.values) > 1 and found.values[1] > ABOVE * noise):
         raise NotSplit("nothing above the noise floor")
-    asked = options.children if isinstance(options.children, int) else 2
-    if ahead:
-        return min(max(above, asked), len(found.values))
-    if options.children == "auto":
+    if options.children == "auto" and not ahead:
         return min(_energy(found.values, options), above)
-    return len(found.values)
+    return min(max(above, options.least), len(found.values))
 
 
 def _energy(values: Array, options: TreeOptions) -> int:
@@ -227,16 +222,17 @@ class _Fit(NamedTuple):
     polished: Polished
     shared: Overlap
     asked: int
-    least: float
+    documents: float
+    weight: float
 
     @property
     def strong(self) -> NDArray[np.bool_]:
-        """Topics that live in more than a handful of documents and tokens.
+        """Topics that reach the least effective documents and the least weight.
 
         Others are near-duplicates, proceedings, boilerplate.
         """
-        heavy = self.shared.weights >= self.least
-        result: NDArray[np.bool_] = (self.shared.documents >= WEAK) & heavy
+        heavy = self.shared.weights >= self.weight
+        result: NDArray[np.bool_] = (self.shared.documents >= self.documents) & heavy
         return result
 
     @property
@@ -254,33 +250,51 @@ class _Node(NamedTuple):
     random: np.random.Generator
     engine: Engine
     power: Power
+    documents: int
+    ahead: bool
 
-    @property
-    def asked(self) -> int:
-        """Children that have to be found."""
-        return self.options.children if isinstance(self.options.children, int) else 2
+    def best(self) -> _Fit:
+        """Decompose; again with more components, if junk took the place of children.
 
-    def decomposed(self, rank: int, *, ahead: bool) -> _Fit:
+        What has most strong topics is kept. Where the data give the number of children there
+        is nothing to be replaced: junk is dropped.
+        """
+        best = last = self.decomposed(self.options.rank(ahead=self.ahead))
+        given = isinstance(self.options.children, int) and not self.ahead
+        most = min(self.options.least + MORE, self.moments.width)
+        for _ in range(RETRIES if given else 0):
+            rank, size = len(last.found.values), last.polished.topics.size
+            if best.missing <= 0 or rank >= most:
+                break
+            rank = min(rank + last.missing, most)
+            last = self.decomposed(rank, leaning=last.polished.leaning)
+            best = min(best, last, key=lambda fit: fit.missing)
+            if last.polished.topics.size <= size:
+                break
+        return best
+
+    def decomposed(self, rank: int, *, leaning: bool | None = None) -> _Fit:
         """Spectrum, tensor, polish: as many topics as the data and `rank` allow."""
         moments, options = self.moments, self.options
         found = spectrum(moments, min(rank, moments.width), self.random)
-        k = _components(found, moments.noise, options, ahead=ahead)
+        k = _components(found, moments.noise, options, ahead=self.ahead)
         recovered, alpha0 = _recovered(moments, found, k, options, self.random, self.power)
         words = recovered.words * (1 - MIXED) + MIXED * moments.first
         counts = words * recovered.weights[:, None] * moments.tokens
         start = FineTopics(counts.astype(np.float32))
-        polished = polish_better(self.blocks, start, options.polish, self.engine)
+        polished = polish_better(self.blocks, start, options.polish, self.engine, leaning=leaning)
         shared = overlap(self.blocks, polished.topics, self.engine, polished.state)
         size = polished.topics.size
         fair = options.children if isinstance(options.children, int) else size
-        least = FAINT / size if ahead else SLIGHT / fair
-        return _Fit(found, recovered, alpha0, polished, shared, self.asked, least)
+        weight = FAINT / size if self.ahead else SLIGHT / fair
+        weak = min(WEAK, self.documents / (2 * size))  # half of a fair share of few documents
+        return _Fit(found, recovered, alpha0, polished, shared, options.least, weak, weight)
 
     def without_junk(self, fit: _Fit) -> tuple[Polished, Overlap]:
         """Drop junk, as long as there are more topics than children."""
         (topics, _, leaning), strong = fit.polished, fit.strong
-        best = np.lexsort((-fit.shared.weights, ~strong))[: max(int(strong.sum()), self.asked)]
-        if len(best) == topics.size:
+        best = np.lexsort((-fit.shared.weights, ~strong))[: max(int(strong.sum()), fit.asked)]
+        if len(best) == topics.size or (self.options.children == "auto" and fit.missing > 0):
             return fit.polished, fit.shared
         start = FineTopics(topics.counts[np.sort(best)])
         return self._polished(start, min(self.options.polish, 2), leaning=leaning)
