@@ -9,7 +9,9 @@ import numba
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["helper", "kernel"]
+    from numpy.typing import NDArray
+
+__all__ = ["fixed", "helper", "kernel"]
 
 _njit = cast("Callable[..., Any]", numba.njit)
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -28,3 +30,11 @@ def helper(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a part of a kernel: cheaper, because Python never calls it."""
     compiled = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
     return cast("Callable[..., Any]", compiled)
+
+
+def fixed(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """Read-only views: arrays from disk are so anyway, and each kind is compiled apart."""
+    views = [array.view() for array in arrays]
+    for view in views:
+        view.flags.writeable = False
+    return views

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from strod import evaluate
+from strod.baselines.options import KINDS
 from strod.errors import UsageError
 from strod.intrusion import automatic
 from strod.tree.paper import METHODS as PAPER
@@ -26,14 +27,7 @@ __all__ = [
 
 # Methods of others: the package that each needs, and its usual iterations. The paper has 1,000 for
 # the samplers; the others stop when they have converged, and take so many at most.
-BASELINES = {
-    "splitlda": ("tomotopy", 1000),
-    "hpam": ("tomotopy", 1000),
-    "ncrp": ("tomotopy", 1000),
-    "cathy": ("", 500),
-    "nmf": ("sklearn", 200),
-    "lda": ("sklearn", 10),
-}
+BASELINES = {name: (kind.package, kind.iterations) for name, kind in KINDS.items()}
 KNOWN = ("strod", *PAPER, *BASELINES)
 
 

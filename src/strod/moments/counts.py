@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from strod.kernels import fixed, kernel
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -16,6 +18,18 @@ __all__ = ["LONG", "Counts"]
 
 LONG = 100.0  # tokens beyond which a document has no more say
 ROUNDING = 1e-12  # of the cube of a length: no triple, only rounding
+ORDERS = 5  # powers of p that are summed
+
+
+@kernel
+def _sums(indptr: Any, tokens: Any, chance: Any, out: Any) -> None:
+    """Σ_x c·p^r of every document, one row for each r."""
+    for d in range(indptr.size - 1):
+        for j in range(indptr[d], indptr[d + 1]):
+            value, p = np.float64(tokens[j]), np.float64(chance[j])
+            for r in range(out.shape[0]):
+                out[r, d] += value
+                value *= p
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,13 @@ class Counts:
 
     def length(self, exponent: int) -> NDArray[np.float64]:
         """s_r = Σ_x c·p^r of every document."""
-        lengths: NDArray[np.float64] = self.power(exponent).sum(axis=1)
+        lengths: NDArray[np.float64] = self._lengths[exponent]
+        return lengths
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float64]:
+        lengths = np.zeros((ORDERS, self.size))
+        _sums(*fixed(self.indptr, self.tokens, self.chance), lengths)
         return lengths
 
     @cached_property

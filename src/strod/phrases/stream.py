@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from strod.kernels import kernel
+from strod.kernels import fixed, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +124,7 @@ class Alphabet:
         words = np.empty(len(tokens), dtype=np.int32)
         keys = np.empty(len(tokens), dtype=np.int64)
         ends = np.zeros(len(offsets), dtype=np.int64)
-        n = _link(_fixed(tokens), _fixed(offsets), self.code, len(self.stops), words, keys, ends)
+        n = _link(*fixed(tokens, offsets), self.code, len(self.stops), words, keys, ends)
         return Links(words[:n], keys[:n], ends)
 
     def key(self, left: int, gap: list[int], right: int) -> int:
@@ -169,10 +169,3 @@ def _commonest(
     if len(places) > most:
         places = np.sort(places[np.argsort(-occurrences[places], kind="stable")[:most]])
     return places.astype(np.int32)
-
-
-def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: arrays from disk are so anyway, and each kind is compiled apart."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.kernels import kernel
+from strod.kernels import fixed, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -172,18 +172,9 @@ def topical_counts(
         part, room = np.zeros(likely.shape), np.zeros(len(batch.names))
         counts = shard.counts
         given = (np.asarray(counts.indptr, dtype=np.int64), counts.indices, counts.data)
-        _spread(
-            *map(_fixed, given), theta, likely, batch.first, batch.size, batch.needed, room, part
-        )
+        _spread(*fixed(*given), theta, likely, batch.first, batch.size, batch.needed, room, part)
         return part
 
     for part in engine.map(visit, shards):
         total += part
     return total
-
-
-def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: arrays from disk are so anyway, and each kind is compiled apart."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.kernels import helper, kernel
+from strod.kernels import fixed, helper, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -237,7 +237,7 @@ class FineTopics:
         values = documents.tokens.astype(np.float64) * documents.chance
         found = Inferred(theta, np.empty(shape), np.empty(len(values)))
         prior = np.full((1, self.size), PRIOR) if prior is None else prior
-        given = _fixed(documents.indptr, documents.indices, values, self.words, prior)
+        given = fixed(documents.indptr, documents.indices, values, self.words, prior)
         _infer(*given, rounds, *found)
         return found
 
@@ -246,7 +246,7 @@ class FineTopics:
         chances = np.empty((documents.size, self.size))
         values = documents.tokens.astype(np.float64) * documents.chance
         given = (documents.indptr, documents.indices, values, *self._logs)
-        _guess(*_fixed(*given), chances)
+        _guess(*fixed(*given), chances)
         return chances
 
     @cached_property
@@ -277,7 +277,7 @@ class FineTopics:
         """
         theta = shares if by_word else self._weights(documents, shares)
         out = np.zeros((len(documents.indices), int(groups.max()) + 1), dtype=np.float32)
-        given = _fixed(documents.indptr, documents.indices, self.words, theta, groups)
+        given = fixed(documents.indptr, documents.indices, self.words, theta, groups)
         _posterior(*given, out)
         return out
 
@@ -288,14 +288,6 @@ class FineTopics:
         kept = np.nonzero(expected)
         weights[kept] = _exp_digamma(PRIOR + expected[kept])
         return weights
-
-
-def _fixed(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Read-only views: arrays from disk are so anyway, and each kind is compiled apart."""
-    views = [array.view() for array in arrays]
-    for view in views:
-        view.flags.writeable = False
-    return views
 
 
 def _exp_digamma(values: Array) -> Array:
@@ -309,7 +301,7 @@ def likely(documents: Counts, chance: NDArray[np.float32]) -> Counts:
     """The counts of a topic, `chance` being p(t|x,d) of every count of the topic above."""
     own = documents.chance * chance
     kept, sizes = np.empty(len(chance), dtype=bool), np.empty(documents.size, dtype=np.int64)
-    _mark(*_fixed(documents.indptr, documents.tokens * own, chance), kept, sizes)
+    _mark(*fixed(documents.indptr, documents.tokens * own, chance), kept, sizes)
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return replace(
         documents,

@@ -45,11 +45,12 @@ def polish_better(
     engine: Engine,
     *,
     leaning: bool | None = None,
+    guess: bool = False,
 ) -> Polished:
     """Polish with the prior that suits the documents; `leaning` if that is known already."""
     if leaning is None:
         leaning = bool(sweeps) and _are_short(blocks) and _lean(blocks, start, sweeps, engine)
-    return polish(blocks, start, sweeps, engine, leaning=leaning)
+    return polish(blocks, start, sweeps, engine, leaning=leaning, guess=guess)
 
 
 def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine) -> bool:

@@ -282,7 +282,9 @@ class _Node(NamedTuple):
         words = recovered.words * (1 - MIXED) + MIXED * moments.first
         counts = words * recovered.weights[:, None] * moments.tokens
         start = FineTopics(counts.astype(np.float32))
-        polished = polish_better(self.blocks, start, options.polish, self.engine, leaning=leaning)
+        polished = polish_better(
+            self.blocks, start, options.polish, self.engine, leaning=leaning, guess=not self.ahead
+        )
         shared = overlap(self.blocks, polished.topics, self.engine, polished.state)
         size = polished.topics.size
         fair = options.children if isinstance(options.children, int) else size
@@ -297,14 +299,15 @@ class _Node(NamedTuple):
         if len(best) == topics.size or (self.options.children == "auto" and fit.missing > 0):
             return fit.polished, fit.shared
         start = FineTopics(topics.counts[np.sort(best)])
-        return self._polished(start, min(self.options.polish, 2), leaning=leaning)
+        sweeps = min(self.options.polish, 2)
+        return self._polished(start, sweeps, leaning=leaning, guess=not self.ahead)
 
     def grouped(self, polished: Polished, shared: Overlap) -> tuple[Polished, Overlap]:
         """As many topics as there are children: those that share documents become one.
 
         The words of a sum of topics are not those that explain the documents best. Polish
-        finds them; it starts with equal shares, because those of the fine topics would hold
-        it back.
+        finds them; it does not start with the shares of the fine topics, which would hold it
+        back.
         """
         topics, _, leaning = polished
         merges, fine, k = dendrogram(shared), range(topics.size), self.options.children
@@ -312,10 +315,11 @@ class _Node(NamedTuple):
         if topics.size <= k:
             return polished, shared
         counts = np.stack([topics.counts[group].sum(axis=0) for group in cut(merges, fine, k)])
-        return self._polished(FineTopics(counts), self.options.polish, leaning=leaning)
+        sweeps = self.options.polish
+        return self._polished(FineTopics(counts), sweeps, leaning=leaning, guess=True)
 
     def _polished(
-        self, start: FineTopics, sweeps: int, *, leaning: bool
+        self, start: FineTopics, sweeps: int, *, leaning: bool, guess: bool
     ) -> tuple[Polished, Overlap]:
-        again = polish(self.blocks, start, sweeps, self.engine, leaning=leaning)
+        again = polish(self.blocks, start, sweeps, self.engine, leaning=leaning, guess=guess)
         return again, overlap(self.blocks, again.topics, self.engine, again.state)
