@@ -97,7 +97,9 @@ class Chromium:
             self._take(0.1)
 
     def _take(self, seconds: float) -> None:
-        if not select.select([self._in], [], [], seconds)[0]:
+        waiting = select.poll()  # unlike select, for any number of open files
+        waiting.register(self._in, select.POLLIN)
+        if not waiting.poll(1000 * seconds):
             return
         data = os.read(self._in, 1 << 20)
         if not data:

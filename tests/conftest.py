@@ -181,6 +181,13 @@ def check_error(outcome: Outcome, *phrases: str, code: int = 2) -> None:
     assert outcome.code == code, outcome.err
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _collected() -> Iterator[None]:
+    """Workspaces that nobody holds any more keep their files open until they are collected."""
+    yield
+    gc.collect()
+
+
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """An empty folder to build in."""

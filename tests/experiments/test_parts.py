@@ -19,7 +19,7 @@ from strod.experiments.machine import fingerprint, machine
 from strod.experiments.measure import Build, scaled, timed
 from strod.experiments.methods import KNOWN, available
 from strod.experiments.plot import COLOURS, DASHES, HATCHES, MARKERS, draw
-from strod.experiments.reading import means, named
+from strod.experiments.reading import _agreement, means, named
 from strod.experiments.settings import FULL, QUICK, Settings
 from strod.experiments.table import Column, Panel, Result, csv_text, markdown
 from strod.experiments.timing import _compare, _sizes
@@ -417,3 +417,11 @@ def test_means_of_runs_leave_out_those_that_were_stopped() -> None:
     assert first["tree_seconds"] == pytest.approx(2.0)
     assert (first["nmi_1"], first["runs"], "seed" in first) == (None, 2, False)
     assert (second["status"], second["runs"]) == ("stopped", 1)
+
+
+@pytest.mark.parametrize(("classes", "expected"), [(1, None), (2, 0.3)])
+def test_one_class_is_nothing_to_agree_with(classes: int, expected: float | None) -> None:
+    one = {"depth": 1, "classes": classes, "nmi": 0.3, "purity": 0.5}
+    found = _agreement([one | {"level": 1}, one | {"level": None}])
+    assert found["nmi_1"] == expected
+    assert found["nmi_leaves"] == 0.3

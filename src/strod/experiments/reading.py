@@ -112,6 +112,8 @@ def _agreement(labels: list[dict[str, Any]]) -> Row:
     deepest = max(one["depth"] for one in labels)
     found = {(one["level"], one["depth"]): one for one in labels}
     top, leaves = found.get((1, 1), {}), found.get((None, deepest), {})
+    if top.get("classes") == 1:  # as in samples of a part: there is nothing to agree with
+        top = {}
     return {
         "nmi_1": top.get("nmi"),
         "nmi_leaves": leaves.get("nmi"),
