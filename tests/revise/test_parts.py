@@ -131,7 +131,7 @@ def naive_counts(built: Planted, parts: Sequence[Part], document: int) -> dict[i
             fit = {topic: weight * split.topics.words[word, topic] for topic, weight in
                    theta.items()}  # fmt: skip
             own = sum(value for topic, value in fit.items() if topic in fine)
-            if fit and own / sum(fit.values()) >= UNLIKELY:
+            if fit and own / sum(fit.values()) >= min(UNLIKELY, 0.5 / split.topics.size):
                 chances[word] = chance * own / sum(fit.values())
         if sum(tokens[word] * chance for word, chance in chances.items()) >= SILENT:
             for word, chance in chances.items():

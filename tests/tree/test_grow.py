@@ -27,7 +27,7 @@ from strod.tree.shares import MemoryBook
 from strod.tree.topic import ROOT
 from strod.tree.walk import Walk, blocks
 from strod.work import Serial
-from tests.tree.helpers import check_tree, digests, grown, on_level, words_on_level
+from tests.tree.helpers import check_tree, digests, grown, on_level, topical, words_on_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -359,6 +359,13 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
         assert np.array_equal(part.indices, counts.indices[keep])
         np.testing.assert_allclose(part.chance, 0.005 * chance[keep, number], rtol=1e-6)
     assert dropped > 0
+
+
+@pytest.mark.parametrize(("topics", "kept"), [(2, [2]), (5, [2]), (10, [1, 2]), (50, [0, 1, 2])])
+def test_one_of_many_topics_needs_less(topics: int, kept: list[int]) -> None:
+    one = topical(np.array([[3, 3, 3]]))
+    found = inference.likely(one, np.array([0.04, 0.06, 0.2], dtype=np.float32), topics)
+    assert found.indices.tolist() == kept
 
 
 def test_by_word_means_by_word_alone() -> None:

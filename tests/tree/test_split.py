@@ -14,11 +14,11 @@ from strod.moments.whitening import Spectrum
 from strod.tensor.recovery import Recovered
 from strod.tree.grouping import cut, dendrogram
 from strod.tree.inference import FineTopics
-from strod.tree.options import TreeOptions
+from strod.tree.options import MORE, TreeOptions
 from strod.tree.planted import plant
 from strod.tree.polish import Overlap, Polished, overlap, polish
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import MORE, POWER, Split, _Fit, _Node, split_node
+from strod.tree.split import POWER, Split, _Fit, _Node, split_node
 from strod.work import Serial
 from tests.tree.helpers import topical
 
@@ -204,8 +204,7 @@ def test_what_is_tried_and_what_is_kept(
 ) -> None:
     tried: list[tuple[int, _Fit]] = []
 
-    def decomposed(_: _Node, rank: int, *, leaning: bool | None = None) -> _Fit:
-        assert leaning is (False if tried else None)
+    def decomposed(_: _Node, rank: int) -> _Fit:
         many = strong[min(len(tried), len(strong) - 1)]
         heavy = [1 / many] * many + [0.0] * (rank - many)
         tried.append((rank, fit(heavy, [9.0] * rank, asked)))

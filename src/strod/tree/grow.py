@@ -19,7 +19,7 @@ from strod.tree.ranking import head_words
 from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
-from strod.tree.split import MORE, NotSplit, Split, split_node
+from strod.tree.split import NotSplit, Split, split_node
 from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
 from strod.tree.walk import Walk, blocks
 from strod.work import Serial
@@ -147,8 +147,7 @@ class Grower:
     def _check_memory(self, node: Node) -> None:
         """Refuse what cannot fit: the sample of the root, or the tensor of a wide node."""
         ahead = self.options.ahead(node.id)
-        more = 0 if ahead or self.options.children == "auto" else MORE
-        fine = min(self.options.rank(ahead=ahead) + more, len(self.kept))
+        fine = min(self.options.most(ahead=ahead), len(self.kept))
         sample = self.rate * (self.counts * COUNT_BYTES + self.documents * fine * 4)
         sample = 0.0 if self.options.sample == "auto" else sample
         tensor = TENSORS * 8 * fine**3

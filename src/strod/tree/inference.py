@@ -40,7 +40,7 @@ TEMPER = 0.5  # power of a likelihood: words of a document are not drawn one by 
 TOKENS = 5.0  # at most so many tokens tell the one topic: a long document has several
 ROUNDS = 8
 LEAST = 0.01  # shares below are no evidence
-UNLIKELY = 0.01  # chance below which a token does not belong to a topic
+UNLIKELY = 0.1  # chance below which a token is not of a topic, or half of an equal share
 SILENT = 0.1  # tokens below which a document says nothing about a topic
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
@@ -152,12 +152,14 @@ def _posterior(
 
 
 @kernel
-def _mark(indptr: Any, tokens: Any, chance: Any, kept: Any, sizes: Any) -> None:
+def _mark(
+    indptr: Any, tokens: Any, chance: Any, least: float, kept: Any, sizes: Any
+) -> None:  # fmt: skip
     """Counts that may belong to a topic, in documents where those amount to something."""
     for d in range(sizes.size):
         mass, size = 0.0, 0
         for j in range(indptr[d], indptr[d + 1]):
-            kept[j] = chance[j] >= UNLIKELY
+            kept[j] = chance[j] >= least
             if kept[j]:
                 mass += tokens[j]
                 size += 1
@@ -297,11 +299,15 @@ def _exp_digamma(values: Array) -> Array:
     return result
 
 
-def likely(documents: Counts, chance: NDArray[np.float32]) -> Counts:
-    """The counts of a topic, `chance` being p(t|x,d) of every count of the topic above."""
+def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Counts:
+    """The counts of a topic, `chance` being p(t|x,d) of every count of the topic above.
+
+    What is unlikely for one of so many `topics` is left out.
+    """
     own = documents.chance * chance
     kept, sizes = np.empty(len(chance), dtype=bool), np.empty(documents.size, dtype=np.int64)
-    _mark(*fixed(documents.indptr, documents.tokens * own, chance), kept, sizes)
+    least = np.float32(min(UNLIKELY, 0.5 / topics))
+    _mark(*fixed(documents.indptr, documents.tokens * own, chance), least, kept, sizes)
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return replace(
         documents,

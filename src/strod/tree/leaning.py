@@ -39,18 +39,11 @@ SHORT = 12.0  # mean tokens of a document, whole ones, up to which it may be abo
 
 
 def polish_better(
-    blocks: Sequence[Counts],
-    start: FineTopics,
-    sweeps: int,
-    engine: Engine,
-    *,
-    leaning: bool | None = None,
-    guess: bool = False,
+    blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine
 ) -> Polished:
-    """Polish with the prior that suits the documents; `leaning` if that is known already."""
-    if leaning is None:
-        leaning = bool(sweeps) and _are_short(blocks) and _lean(blocks, start, sweeps, engine)
-    return polish(blocks, start, sweeps, engine, leaning=leaning, guess=guess)
+    """Polish from equal shares, with the prior that suits the documents."""
+    leaning = bool(sweeps) and _are_short(blocks) and _lean(blocks, start, sweeps, engine)
+    return polish(blocks, start, sweeps, engine, leaning=leaning)
 
 
 def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine) -> bool:

@@ -20,6 +20,7 @@ LEAST_ALPHA0, MOST_ALPHA0 = 1e-6, 1e6
 MOST_ITERATIONS, MOST_SECONDS = 10**9, 10**9
 FINE = 10  # fine topics of the root, at least
 FINE_PER_CHILD = 3
+MORE = 20  # components than children at most, where some are junk: their cube costs
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,11 @@ class TreeOptions:
         """
         most = self.children if isinstance(self.children, int) else self.width
         return max(FINE, FINE_PER_CHILD * most) if ahead else most
+
+    def most(self, *, ahead: bool) -> int:
+        """The same where junk takes the place of children: some more are tried then."""
+        given = isinstance(self.children, int) and not ahead
+        return self.rank(ahead=ahead) + (MORE if given else 0)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -37,12 +37,11 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["MORE", "NotSplit", "Split", "split_node"]
+__all__ = ["NotSplit", "Split", "split_node"]
 
 FEWEST = 10  # documents that say something about a topic, else it is a leaf
 ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
 RETRIES = 2  # with as many components more as children are missing
-MORE = 20  # components than children at most: their cube costs
 WEAK = 5.0  # effective documents below which a topic is junk, where there are enough of them
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
 SLIGHT = 0.25  # of its fair share: what a child must reach
@@ -259,21 +258,21 @@ class _Node(NamedTuple):
         What has most strong topics is kept. Where the data give the number of children there
         is nothing to be replaced: junk is dropped.
         """
-        best = last = self.decomposed(self.options.rank(ahead=self.ahead))
-        given = isinstance(self.options.children, int) and not self.ahead
-        most = min(self.options.least + MORE, self.moments.width)
-        for _ in range(RETRIES if given else 0):
+        first = self.options.rank(ahead=self.ahead)
+        most = min(self.options.most(ahead=self.ahead), self.moments.width)
+        best = last = self.decomposed(first)
+        for _ in range(RETRIES if most > first else 0):
             rank, size = len(last.found.values), last.polished.topics.size
             if best.missing <= 0 or rank >= most:
                 break
             rank = min(rank + last.missing, most)
-            last = self.decomposed(rank, leaning=last.polished.leaning)
+            last = self.decomposed(rank)
             best = min(best, last, key=lambda fit: fit.missing)
             if last.polished.topics.size <= size:
                 break
         return best
 
-    def decomposed(self, rank: int, *, leaning: bool | None = None) -> _Fit:
+    def decomposed(self, rank: int) -> _Fit:
         """Spectrum, tensor, polish: as many topics as the data and `rank` allow."""
         moments, options = self.moments, self.options
         found = spectrum(moments, min(rank, moments.width), self.random)
@@ -282,9 +281,8 @@ class _Node(NamedTuple):
         words = recovered.words * (1 - MIXED) + MIXED * moments.first
         counts = words * recovered.weights[:, None] * moments.tokens
         start = FineTopics(counts.astype(np.float32))
-        polished = polish_better(
-            self.blocks, start, options.polish, self.engine, leaning=leaning, guess=not self.ahead
-        )
+        given = self.blocks, start, options.polish, self.engine
+        polished = polish_better(*given) if self.ahead else polish(*given, guess=True)
         shared = overlap(self.blocks, polished.topics, self.engine, polished.state)
         size = polished.topics.size
         fair = options.children if isinstance(options.children, int) else size
