@@ -34,6 +34,7 @@ from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.topic import ROOT
 from strod.tree.walk import Walk
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -299,7 +300,7 @@ class _Addition:
         number = next_revision(about)
         gone = f", replace {self._removal.documents}" if self._removal.documents else ""
         record = {
-            "what": f"add {self._new.documents} documents{gone}", "note": note,
+            "what": f"add {counted(self._new.documents, 'document')}{gone}", "note": note,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
         write_revision(self._staging.folder / "tree", self._tree.nodes.values(), record, number)

@@ -18,6 +18,7 @@ from strod.options import CorpusOptions
 from strod.progress import Silent
 from strod.text.sources import resolve
 from strod.tree.topic import ROOT
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,9 +90,10 @@ def assign_new(
 def _tell(tell: Callable[[str], None], read: dict[str, Any], unknown: int) -> None:
     if read["rejected"]:
         why = ", ".join(f"{one['count']} {reason}" for reason, one in read["reasons"].items())
-        tell(f"{read['rejected']} documents have no answer: {why}")
+        tell(f"no answer for {counted(read['rejected'], 'document')}: {why}")
     if unknown:
-        tell(f"{unknown} documents have no word of the model: they got the weights of the topics")
+        them = counted(unknown, "document")
+        tell(f"no word of the model in {them}: the weights of the topics are their answer")
 
 
 def same_words(settings: dict[str, Any], **options: Any) -> CorpusOptions:

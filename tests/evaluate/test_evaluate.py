@@ -226,6 +226,20 @@ def test_text(path: Path) -> None:
     assert "wrong" in lines[table + 6]
 
 
+def test_no_columns_of_phrases_without_phrases(tmp_path: Path) -> None:
+    texts = planted_texts(240)
+    source = tmp_path / "planted.jsonl"
+    source.write_bytes(json_lines(*({"id": str(i), "text": t} for i, t in enumerate(texts))))
+    arguments = ["--no-phrases", "--children", 3, "--out", tmp_path / "w.strod", "--quiet"]
+    assert strod("build", source, *arguments).code == 0
+    outcome = strod("evaluate", tmp_path / "w.strod")
+    assert "by words" in outcome.out
+    assert "by phrases" not in outcome.out
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert rows[3][:6] == ["level", "topics", "NPMI", "C_V", "words", "SD"]
+    assert max(len(row) for row in rows[4:6]) == len(rows[3])
+
+
 def test_leaves_on_different_levels(path: Path, tmp_path: Path) -> None:
     shutil.copytree(path, tmp_path / "w.strod")
     changed = Workspace(tmp_path / "w.strod")

@@ -298,3 +298,11 @@ def test_what_is_refused_leaves_nothing(
     assert (outcome.code, outcome.out) == (2, "")
     assert message in lines[-1]
     assert not list(tmp_path.glob("out/.*"))
+
+
+def test_what_is_refused_keeps_what_was_begun(source: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "out" / ".width.work" / "a corpus"
+    begun.mkdir(parents=True)
+    given = ["--corpus", source, "--labels", "nope", "--out", tmp_path / "out"]
+    assert strod("experiment", "width", "--quick", *given).code == 2
+    assert begun.exists()

@@ -16,7 +16,7 @@ from strod.experiments.cells import Cell, Context, measure_all
 from strod.experiments.corpora import read_corpora
 from strod.experiments.journal import Journal
 from strod.experiments.machine import fingerprint, machine
-from strod.experiments.measure import Build, scaled, timed
+from strod.experiments.measure import Build, repeated, scaled, timed
 from strod.experiments.methods import KNOWN, available
 from strod.experiments.plot import COLOURS, DASHES, HATCHES, MARKERS, draw
 from strod.experiments.reading import _agreement, means, named
@@ -134,7 +134,7 @@ def fake_builds(monkeypatch: pytest.MonkeyPatch) -> list[Build]:
 def test_baselines_are_timed_at_few_iterations(fake_builds: list[Build]) -> None:
     one = Build(Path("a"), Path("b"), "splitlda")
     found = timed(one, Settings())
-    assert [build.iterations for build in fake_builds] == [20]
+    assert {build.iterations for build in fake_builds} == {20}
     assert found == {
         "status": "ok", "tree_seconds": 502.0, "seconds": 512.0, "iterations": 1000,
         "measured_iterations": 20, "measured_seconds": 12.0, "factor": 502 / 12,
@@ -146,9 +146,40 @@ def test_what_need_not_be_scaled_is_not(fake_builds: list[Build]) -> None:
     ours = timed(Build(Path("a"), Path("b"), "strod"), Settings())
     few = timed(Build(Path("a"), Path("b"), "hpam"), Settings(iterations=15))
     done = timed(Build(Path("a"), Path("b"), "cathy"), Settings(measured=60))
-    assert [build.iterations for build in fake_builds] == [None, 15, 60]
+    assert list(dict.fromkeys(build.iterations for build in fake_builds)) == [None, 15, 60]
     assert "factor" not in ours | few | done
     assert (few["iterations"], done["iterations"]) == (15, 30)  # cathy has converged
+
+
+@pytest.mark.parametrize(
+    ("times", "builds", "median"),
+    [
+        ([9, 2, 4], 3, 4),
+        ([2, 9, 4], 3, 4),
+        ([16, 15], 2, 15),  # more than half a minute is enough
+        ([31], 1, 31),
+    ],
+)
+def test_the_median_of_a_few_builds_is_taken(
+    monkeypatch: pytest.MonkeyPatch, times: list[int], builds: int, median: int
+) -> None:
+    left = list(times)
+
+    def built(*_: object) -> dict[str, Any]:
+        seconds = float(left.pop(0))
+        return {"status": "ok", "tree_seconds": seconds, "seconds": seconds}
+
+    monkeypatch.setattr(measure, "built", built)
+    found = repeated(Build(Path("a"), Path("b"), "strod"), Settings())
+    assert len(times) - len(left) == builds
+    assert found["tree_seconds"] == median
+
+
+def test_a_build_that_was_stopped_once_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    ok = {"status": "ok", "tree_seconds": 3.0, "seconds": 4.0}
+    outcomes = [ok, {"status": "stopped", "note": "stopped after 5 s"}]
+    monkeypatch.setattr(measure, "built", lambda *_: outcomes.pop(0))
+    assert repeated(Build(Path("a"), Path("b"), "strod"), Settings()) == ok
 
 
 def test_what_found_no_topic_is_not_scaled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -381,4 +381,4 @@ def test_documents_of_the_same_id_are_all_assigned(workspace: Workspace) -> None
     found = list(assign_new(workspace, [rows], tell=told.append))
     alone = [next(assign_new(workspace, [[row]])) for row in rows[:3]]
     assert found == alone
-    assert told == ["1 documents have no answer: 1 no words"]
+    assert told == ["no answer for 1 document: 1 no words"]

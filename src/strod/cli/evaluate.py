@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,14 +54,15 @@ def evaluate(
     if as_json:
         print(json.dumps(report.as_dictionary(), ensure_ascii=False, indent=1))
     else:
-        print_report(report, str(workspace), output())
+        phrases = bool(opened.manifest["phrases"]["phrases"])
+        print_report(report, str(workspace), output(), phrases=phrases)
 
 
-def print_report(report: Report, workspace: str, console: Console) -> None:
+def print_report(report: Report, workspace: str, console: Console, *, phrases: bool) -> None:
     """The report for people."""
     console.print(
         f"{number(report.documents)} documents, {number(len(report.topics))} topics, "
-        f"the best {report.top} words and phrases of each"
+        f"the best {report.top} words {'and phrases ' if phrases else ''}of each"
     )
     if not report.topics:
         console.print("the corpus is one topic: there is nothing to compare")
@@ -68,10 +70,10 @@ def print_report(report: Report, workspace: str, console: Console) -> None:
     console.print()
     deepest = report.levels[-1]
     leaves = [] if report.leaves.topics == deepest.topics else [report.leaves]
-    console.print(_levels([*report.levels, *leaves]))
+    console.print(_levels([*report.levels, *leaves], phrases=phrases))
     console.print(Text(LEGEND, style="dim"))
     console.print()
-    console.print(_intrusion(report.intrusion))
+    console.print(_intrusion(report.intrusion, phrases=phrases))
     if report.label_field is not None:
         console.print()
         # On the deepest level every document is at its leaf: one of the two will do.
@@ -93,23 +95,31 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _levels(levels: list[LevelScores]) -> Table:
-    table = _table(
-        "\nlevel", "\ntopics", "words\nNPMI", "\nC_V", "phrases\nNPMI", "\nC_V", "distinct\nwords",
-        "\nSD", "\nPCC", "\nPCD", "weights\neven", "\nlargest",
+def _levels(levels: list[LevelScores], *, phrases: bool) -> Table:
+    """Scores by level; where there are no phrases, those of words alone."""
+    names = (
+        "words\nNPMI", "\nC_V", "phrases\nNPMI", "\nC_V", "distinct\nwords", "\nSD", "\nPCC",
+        "\nPCD", "weights\neven", "\nlargest",
     )  # fmt: skip
-    for level in levels:
-        values = (
+    rows = [
+        (
             level.words.npmi, level.words.c_v, level.phrases.npmi, level.phrases.c_v,
             level.diversity, level.sd, level.pcc, level.pcd, level.balance, level.largest,
-        )  # fmt: skip
-        table.add_row(_name(level.level), number(level.topics), *map(_number, values))
+        )
+        for level in levels
+    ]  # fmt: skip
+    shown = [phrases or place not in {2, 3} for place in range(len(names))]
+    table = _table("\nlevel", "\ntopics", *compress(names, shown))
+    for level, row in zip(levels, rows, strict=True):
+        values = map(_number, compress(row, shown))
+        table.add_row(_name(level.level), number(level.topics), *values)
     return table
 
 
-def _intrusion(found: dict[str, Any]) -> Text:
+def _intrusion(found: dict[str, Any], *, phrases: bool) -> Text:
     """How often what does not belong is found by co-occurrence."""
     parts = []
+    found = found if phrases else {"words": found["words"]}
     for kind, name in (("phrase", "in a list"), ("topic", "among children")):
         asked = {of: one[kind] for of, one in found.items() if one[kind]["questions"]}
         ways = [f"{_number(one['accuracy'])} by {of}" for of, one in asked.items()]

@@ -10,6 +10,7 @@ import typer
 from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output
 from strod.cli.show import print_branch
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -258,12 +259,12 @@ def add(
         )  # fmt: skip
     console, more = output(), found.documents - found.replaced if dry_run else 0
     console.print(
-        f"{'would add' if dry_run else 'added'} {number(found.documents)} documents"
+        f"{'would add' if dry_run else 'added'} {counted(found.documents, 'document')}"
         + (f" in place of {number(found.replaced)}" if found.replaced else "")
         + (f", left out {number(found.rejected)}" if found.rejected else "")
         + f"; {100 * found.unknown:.1f}% of their words are new, "
         f"{100 * found.homeless:.1f}% of them fit no topic; "
-        f"{number(opened.corpus.documents + more)} documents in all"
+        f"{counted(opened.corpus.documents + more, 'document')} in all"
     )
     grown = sorted(found.growth, key=lambda name: -found.growth[name])
     for name in [one for one in grown if found.growth[one] > GROWN][:GROWING]:

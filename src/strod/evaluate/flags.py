@@ -28,6 +28,7 @@ import numpy as np
 
 from strod.evaluate.report import Flag
 from strod.evaluate.robustness import divergence
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -188,16 +189,17 @@ def _copies(tree: Tree, topics: Sequence[TopicScores], whole: float) -> Iterator
 def _tiny(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
     leaves = [topic for topic in topics if not tree[topic.id].children]
     weight = _mean_leaf(tree, topics)
-    documents = sum(topic.documents for topic in leaves) / max(len(leaves), 1)
+    mean = sum(topic.documents for topic in leaves) / max(len(leaves), 1)
     small = {
         topic.id
         for topic in topics
-        if topic.weight < TENTH * weight or (topic.documents < FEW and documents >= MANY)
+        if topic.weight < TENTH * weight or (topic.documents < FEW and mean >= MANY)
     }
     for topic in topics:
         if topic.id in small:
+            documents = counted(topic.documents, "document")
             reason = (
-                f"{topic.documents:,} documents, {100 * topic.weight:.2g} % of the corpus; "
+                f"{documents}, {100 * topic.weight:.2g} % of the corpus; "
                 f"the mean leaf has {100 * weight:.2g} %"
             )
             suggestion, *others = _joined(tree[topic.id], small.__contains__)

@@ -79,11 +79,13 @@ def _run(name: str, settings: Settings, progress: Progress) -> Result:
     journal = Journal(settings.out / f"{name}.jsonl", fingerprint(), fresh=settings.fresh)
     if settings.fresh:
         shutil.rmtree(work, ignore_errors=True)
+    begun = work.exists()
     work.mkdir(exist_ok=True)
     try:
         context, cells, finish = _planned(name, settings, work, progress)
     except (UsageError, InputError):
-        shutil.rmtree(work, ignore_errors=True)
+        if not begun:  # what an earlier run has left may still be of use
+            shutil.rmtree(work, ignore_errors=True)
         raise
     result: Result = finish(measure_all(name, cells, context, journal, progress))
     if journal.older:

@@ -35,6 +35,8 @@ class Plan(NamedTuple):
         Of the baselines that iterate.
     measured : int
         Most iterations that are run when only time is asked for.
+    repeats : int
+        Most builds of which one is timed: that with the median time.
     sweep : tuple of int
         Outer and inner iterations of the power method.
     planted : tuple of int
@@ -58,6 +60,7 @@ class Plan(NamedTuple):
     runs: int = 10
     iterations: int = 1000
     measured: int = 20
+    repeats: int = 3
     sweep: tuple[int, ...] = (1, 2, 5, 10, 20, 30)
     planted: tuple[int, ...] = (1000, 3000, 10_000, 30_000)
     lengths: tuple[int, ...] = (10, 20, 50, 100)
@@ -69,7 +72,7 @@ class Plan(NamedTuple):
 FULL = Plan()
 QUICK = Plan(
     documents=200, halvings=2, heights=(1, 2), widths=(2, 3), vocabularies=(40, 600), sample=120,
-    runs=2, iterations=6, measured=3, sweep=(1, 5), planted=(300, 600), lengths=(20, 40),
+    runs=2, iterations=6, measured=3, repeats=1, sweep=(1, 5), planted=(300, 600), lengths=(20, 40),
     shared=(0.0, 0.3), seeds=1, words=400,
 )  # fmt: skip
 

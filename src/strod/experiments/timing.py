@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strod.experiments.cells import Cell
-from strod.experiments.measure import Build, built, timed
+from strod.experiments.measure import PATIENCE, Build, built, timed
 from strod.experiments.methods import BASELINES
 from strod.experiments.table import Column, Panel, Result
 from strod.tree.paper import METHODS as PAPER
@@ -229,6 +229,11 @@ def _totals(rows: list[Row]) -> Panel:
 def _notes(context: Context, rows: list[Row]) -> list[str]:
     settings = context.settings
     notes = [TREE, f"threads of a build: {settings.workers}; memory: {settings.memory}"]
+    if (most := settings.plan.repeats) > 1:
+        notes.append(
+            f"each is the median of up to {most} builds; fewer if they take more than "
+            f"{PATIENCE:g} s"
+        )
     if any(row.get("factor") for row in rows):
         notes.append(
             "scaled: timed at few iterations (measured iterations); what they took, and nothing "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from strod.export.names import escaped, name_of, percent, phrases_of
 from strod.export.samples import samples
 from strod.progress import Progress, Silent
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from strod.export.samples import Sample
@@ -133,7 +134,7 @@ class _Writer:
             f'<span dir="auto">{escaped(one.text)}</span></li>'
             for one in found
         )
-        count = f"{topic.documents:,} documents; the {len(found)} closest"
+        count = f"{counted(topic.documents, 'document')}; the {len(found)} closest"
         return (
             f'<details class="documents"><summary lang="en">{count}</summary>'
             f"<ul>{rows}</ul></details>"

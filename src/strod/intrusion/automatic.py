@@ -80,7 +80,9 @@ def automatic(  # noqa: PLR0913 - what a study is made of
             chain.from_iterable(islice(rounds(listed, kind, x - 1, random), questions))
         )
     wanted = sorted({item for some in drawn.values() for one in some for item in _items(one)})
-    meetings = count_meetings(shards, wanted, workspace.corpus.documents, progress or Silent())
+    progress, documents = progress or Silent(), workspace.corpus.documents
+    progress.stage(f"looking for intruders by {of}", documents, "documents")
+    meetings = count_meetings(shards, wanted, documents, progress)
     about = {"of": of, "x": x, "seed": seed, "draws": questions}
     return about | {kind: _summary(some, meetings) for kind, some in drawn.items()}
 

@@ -62,7 +62,6 @@ def count_meetings(
     shards: Iterable[csr_array], items: Sequence[int], documents: int, progress: Progress
 ) -> Meetings:
     """One pass over counts by document: how often the columns `items` meet."""
-    progress.stage("counting documents", documents, "documents")
     width = len(items)
     together = csr_array((width, width), dtype=np.int64)
     for counts in shards:
