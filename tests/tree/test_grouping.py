@@ -152,6 +152,22 @@ def test_one_low_merge_in_between_opens_no_gap() -> None:
     assert natural_children(merges, range(5), 10) == 4
 
 
+@pytest.mark.parametrize(
+    ("lifts", "expected"),
+    [
+        ([0.4, 0.45, 0.5, 0.55, 0.6], None),  # falls step by step
+        ([0.4, 0.4, 0.4, 0.9, 0.95], 4),
+        ([0.4, 0.4, 0.8, 1.2, 1.25], None),  # two steps
+        ([0.4, 0.4, 0.8, 1.0, 1.05], 3),  # one is much larger
+        ([0.4, 0.4, 0.4, 0.4, 0.4], 5),
+    ],
+)
+def test_a_step_must_be_clear(lifts: list[float], expected: int | None) -> None:
+    """Lifts, the last merge first."""
+    merges = [Merge(0, gone, lift) for gone, lift in zip(range(5, 0, -1), lifts[::-1], strict=True)]
+    assert natural_children(merges, range(6), 5) == expected
+
+
 def test_a_branch_has_its_own_number_of_children() -> None:
     """Three groups, one of which is made of two."""
     member = np.array([0, 0, 1, 1, 1, 1, 2, 2])

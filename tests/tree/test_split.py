@@ -89,7 +89,7 @@ def test_groups_become_topics_of_their_own() -> None:
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 3, Serial())
     shared = overlap(blocks, fine.topics, Serial(), fine.state)
-    found, met = node(blocks, options).grouped(fine, shared)
+    found, met = node(blocks, options).grouped(fine, shared, 2)
     groups = cut(dendrogram(shared), range(8), 3)
     assert max(len(group) for group in groups) > 1
     sums = np.stack([sum(fine.topics.counts[z] for z in group) for group in groups])
@@ -103,7 +103,7 @@ def test_few_topics_are_not_grouped() -> None:
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (4, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 1, Serial())
     shared = overlap(blocks, fine.topics, Serial(), fine.state)
-    assert node(blocks, options).grouped(fine, shared) == (fine, shared)
+    assert node(blocks, options).grouped(fine, shared, 2) == (fine, shared)
 
 
 def test_junk_takes_no_place_of_a_child(monkeypatch: pytest.MonkeyPatch) -> None:

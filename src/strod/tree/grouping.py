@@ -28,6 +28,8 @@ __all__ = ["Merge", "cut", "dendrogram", "natural_children"]
 BALANCE = 0.1  # γ
 CRUMB = 0.5  # of the mean weight
 NONE = 0.01  # a lift that is as good as none
+CLEAR = 2.5  # times the next largest: a step that tells how many groups there are
+SAME = 1e-9  # rounding
 
 
 class Merge(NamedTuple):
@@ -89,12 +91,13 @@ def cut(merges: Sequence[Merge], fine: Sequence[int], k: int) -> list[list[int]]
     return [sorted(members) for members in groups.values()]
 
 
-def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) -> int:
+def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) -> int | None:
     """Number of children where the lift falls most: groups that no longer belong together.
 
     Looks at the merges from `most` + 1 groups downwards; the lift of a merge counts as at
     least that of the merges after it, so that one low merge in between opens no gap. Fine
-    topics that share no documents at all are children of their own.
+    topics that share no documents at all are children of their own. None where the lift
+    falls step by step, and no step is `CLEAR` times the next largest, in logarithms.
     """
     lifts = [merge.lift for merge in inside(merges, fine)][::-1]
     after = np.maximum.accumulate(lifts)  # after[i]: merges from i + 2 groups down to 1
@@ -103,5 +106,7 @@ def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) ->
     gaps = [(lifts[k - 1] + NONE) / (after[k - 2] + NONE) for k in range(2, last + 1)]
     if not gaps:
         return len(fine)
-    best = np.flatnonzero(np.array(gaps) >= max(gaps) * (1 - 1e-9))
-    return 2 + int(best[-1])
+    steps = np.log(gaps)
+    best = np.flatnonzero(steps >= steps.max() - SAME)[-1]
+    others = np.delete(steps, best)
+    return 2 + int(best) if steps[best] >= CLEAR * others.max(initial=0) - SAME else None

@@ -141,7 +141,7 @@ def split_node(
     fit = node.best()
     polished, shared = node.without_junk(fit)
     if isinstance(options.children, int) or ahead:
-        polished, shared = node.grouped(polished, shared)
+        polished, shared = node.grouped(polished, shared, _energy(fit.found.values, options))
     return Split(
         polished.topics.spread(present, width), shared, dendrogram(shared), fit.alpha0,
         fit.recovered.total, [float(value) for value in fit.found.values], moments.noise, documents,
@@ -300,8 +300,10 @@ class _Node(NamedTuple):
         sweeps = min(self.options.polish, 2)
         return self._polished(start, sweeps, leaning=leaning, guess=not self.ahead)
 
-    def grouped(self, polished: Polished, shared: Overlap) -> tuple[Polished, Overlap]:
+    def grouped(self, polished: Polished, shared: Overlap, usual: int) -> tuple[Polished, Overlap]:
         """As many topics as there are children: those that share documents become one.
+
+        `usual` many, if the number is neither given nor clear from the dendrogram.
 
         The words of a sum of topics are not those that explain the documents best. Polish
         finds them; it does not start with the shares of the fine topics, which would hold it
@@ -309,7 +311,7 @@ class _Node(NamedTuple):
         """
         topics, _, leaning = polished
         merges, fine, k = dendrogram(shared), range(topics.size), self.options.children
-        k = k if isinstance(k, int) else natural_children(merges, fine, self.options.width)
+        k = k if isinstance(k, int) else natural_children(merges, fine, self.options.width) or usual
         if topics.size <= k:
             return polished, shared
         counts = np.stack([topics.counts[group].sum(axis=0) for group in cut(merges, fine, k)])
