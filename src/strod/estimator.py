@@ -399,7 +399,7 @@ def _placed(tree: Grown, walker: Walk, counts: Counts) -> dict[str, Array]:
 
 
 def _summary(path: str, node: Node, words: Sequence[str] | None) -> TopicSummary:
-    columns = tuple(column for column in node.heads if node.words[column] > 0)
+    columns = tuple(node.heads)
     names = tuple(words[column] for column in columns) if words is not None else ()
     parent = path.rpartition("/")[0]
     return TopicSummary(path, parent, node.level, node.weight, columns, names)

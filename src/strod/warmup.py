@@ -92,4 +92,4 @@ def _infer_once() -> None:
     document = Counts(np.array([0, 1]), np.zeros(1, dtype=np.int32), one, one, 1)
     topics = FineTopics(np.ones((2, 1), dtype=np.float32))
     shares = topics.shares(document).dense(2)
-    likely(document, topics.posterior(document, shares, np.array([0, -1]))[:, 0].copy(), 2)
+    likely(document, topics.posterior(document, shares, np.array([0, -1]))[0], 2)

@@ -347,7 +347,7 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     groups = np.full(split.topics.size, -1)
     for number, node in enumerate(nodes):
         groups[node.parts[0].fine] = number
-    chance = split.topics.posterior(counts, shares, groups)
+    chance = split.topics.posterior(counts, shares, groups).T
     row = np.repeat(np.arange(DOCUMENTS), np.diff(counts.indptr))
     dropped = 0
     for number, part in enumerate(found):

@@ -9,9 +9,11 @@ import pytest
 from scipy.special import psi
 
 from strod.tree.inference import (
+    GUESSED,
     LEAST,
     PRIOR,
     ROUNDS,
+    ROUNDS_GUESSED,
     WORTH,
     FineTopics,
     exp_digamma,
@@ -190,9 +192,9 @@ def test_guess_of_a_long_document_stays_open_and_finite() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_shares_lean_to_the_guess(seed: int) -> None:
     documents, topics = random_counts(seed), fine_topics(seed)
-    prior = PRIOR + WORTH * naive_guess(documents, topics)
-    equal = np.full_like(prior, 1 / topics.size)
-    _, expected = naive(documents, topics.words.T, equal, ROUNDS, prior)
+    guess = naive_guess(documents, topics)
+    near, prior = GUESSED * guess + (1 - GUESSED) / topics.size, PRIOR + WORTH * guess
+    _, expected = naive(documents, topics.words.T, near, ROUNDS_GUESSED, prior)
     found = topics.shares(documents).dense(topics.size)
     np.testing.assert_allclose(found, sparse_shares(expected).dense(topics.size), atol=1e-6)
 
@@ -210,7 +212,7 @@ def test_a_topic_that_explains_all_words_wins_over_one_for_each() -> None:
 def test_posterior_of_every_count(seed: int) -> None:
     documents, topics = random_counts(seed), fine_topics(seed)
     shares = topics.shares(documents).dense(topics.size)
-    found = topics.posterior(documents, shares, np.array([0, 1, 0, 2]))
+    found = topics.posterior(documents, shares, np.array([0, 1, 0, 2])).T
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     row = np.repeat(np.arange(documents.size), np.diff(documents.indptr))
     length = documents.length(1)
@@ -227,7 +229,7 @@ def test_posterior_of_some_groups_only() -> None:
     shares = topics.shares(documents).dense(topics.size)
     every = topics.posterior(documents, shares, np.array([0, 1, 2, 3]))
     some = topics.posterior(documents, shares, np.array([-1, 0, -1, 1]))
-    np.testing.assert_allclose(some, every[:, [1, 3]], atol=1e-7)
+    np.testing.assert_allclose(some, every[[1, 3]], atol=1e-7)
 
 
 def test_posterior_where_nothing_is_known() -> None:

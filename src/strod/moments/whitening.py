@@ -18,13 +18,14 @@ __all__ = ["Spectrum", "Whitening", "spectrum", "whiten"]
 
 BLOCK = 8  # vectors that E2 is applied to at once
 STEPS = 30  # at most
-SETTLED = 1e-7  # relative change of the eigenvalues in two steps; that of a vector is its root
+SETTLED = 1e-6  # relative change of the eigenvalues in two steps; that of a vector is its root
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
 # Of the length of a block: what is left of it lies inside the basis, or is a millionth of the
 # largest eigenvalue, which no topic of text is.
 ROUNDING = 1e-7
+SHORT = 1e-2  # of the length of a block: rounding is no longer negligible
 
 
 @dataclass(frozen=True)
@@ -113,24 +114,24 @@ def _krylov(moments: Moments, start: Array, rank: int) -> tuple[Array, Array]:
 def _outside(image: Array, basis: Array, inside: Array) -> Array:
     """Orthonormal vectors for what `image` has outside of `basis`; `inside` is the rest of it.
 
-    The rest is removed twice, because once is not enough.
+    Directions of which hardly anything is left are left out: made to length 1, their rounding
+    would point into the basis that was removed from them. What is merely short is removed
+    from the basis twice.
     """
     size = float(np.linalg.norm(image))
-    vectors = _orthonormal(image - basis @ inside, size)
-    return _orthonormal(vectors - basis @ (basis.T @ vectors))
+    vectors, lengths = _orthonormal(image - basis @ inside)
+    long = lengths > ROUNDING * size
+    vectors, lengths = vectors[:, long], lengths[long]
+    if lengths.min(initial=size) < SHORT * size:
+        vectors, _ = _orthonormal(vectors - basis @ (basis.T @ vectors))
+    return vectors
 
 
-def _orthonormal(vectors: Array, size: float = 1.0) -> Array:
-    """An orthonormal basis of `vectors`, from the eigenvectors of their products.
-
-    Directions much shorter than `size` are left out: made to length 1, their rounding would
-    point into the basis that was removed from them.
-    """
+def _orthonormal(vectors: Array) -> tuple[Array, Array]:
+    """Orthonormal vectors, from the eigenvectors of the products of `vectors`, and lengths."""
     squares, mixed = np.linalg.eigh(vectors.T @ vectors)
     lengths = np.sqrt(np.maximum(squares, 0))
-    long = lengths > ROUNDING * size
-    result: Array = vectors @ (mixed[:, long] / lengths[long])
-    return result
+    return vectors @ (mixed / np.maximum(lengths, np.finfo(float).tiny)), lengths
 
 
 def whiten(found: Spectrum, first: Array, k: int, alpha0: float) -> Whitening | None:

@@ -4,15 +4,16 @@ For a document with counts c the shares have a Dirichlet posterior with paramete
 
     γ_z = a + n_z,    n_z = Σ_x c_x·θ_z·φ_{z,x} / Σ_z' θ_z'·φ_{z',x},    θ_z = exp ψ(γ_z)
 
-found by a few rounds from equal shares. The expected counts n_z, divided by their sum, are
-the shares. exp ψ keeps a short document from being spread over many topics, which plain EM
-(θ ∝ n) does.
+found by a few rounds. The expected counts n_z, divided by their sum, are the shares. exp ψ
+keeps a short document from being spread over many topics, which plain EM (θ ∝ n) does.
 
 When documents are placed, a leans to the topics that explain all their words at once, which
 mean field does not see: a short text mostly has one topic. With p_z the weight of a topic and
 b what keeps a long document open::
 
     a_z = a + 4·g_z,    g_z ∝ p_z·Π_x φ_{z,x}^(b·c_x),    b = min(1/2, 5 / Σ_x c_x)
+
+and the rounds start near g, from where six get as far as eight do from equal shares.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ PRIOR = 0.02  # a, the Dirichlet prior of a document's shares
 WORTH = 4.0  # tokens that the guess of a document's one topic is worth
 TEMPER = 0.5  # power of a likelihood: words of a document are not drawn one by one
 TOKENS = 5.0  # at most so many tokens tell the one topic: a long document has several
-ROUNDS = 8
+GUESSED = 0.7  # of a document's start that g makes up, the rest being equal shares
+ROUNDS = 8  # from equal shares
+ROUNDS_GUESSED = 6
 LEAST = 0.01  # shares below are no evidence
 UNLIKELY = 0.1  # chance below which a token is not of a topic, or half of an equal share
 SILENT = 0.1  # tokens below which a document says nothing about a topic
@@ -136,36 +139,56 @@ def _posterior(
     indptr: Any, indices: Any, words: Any, theta: Any, groups: Any, out: Any
 ) -> None:  # fmt: skip
     """p(group | word, document) of every count; groups are numbered from 0, -1 is left out."""
-    k = words.shape[1]
+    held = np.empty(theta.shape[1], dtype=np.int64)
     for d in range(indptr.size - 1):
-        weight = theta[d]
+        some = 0
+        for z in range(held.size):
+            if theta[d, z] > 0.0:
+                held[some] = z
+                some += 1
         for j in range(indptr[d], indptr[d + 1]):
-            word = words[indices[j]]
             total = 0.0
-            for z in range(k):
-                part = weight[z] * word[z]
-                total += part
-                if groups[z] >= 0:
-                    out[j, groups[z]] += part
-            for g in range(out.shape[1]):
-                out[j, g] = min(out[j, g] / total, 1.0) if total > 0.0 else 0.0
+            for i in range(some):
+                total += theta[d, held[i]] * words[indices[j], held[i]]
+            for i in range(some):
+                z = held[i]
+                if groups[z] >= 0 and total > 0.0:
+                    out[groups[z], j] += theta[d, z] * words[indices[j], z] / total
 
 
 @kernel
 def _mark(
-    indptr: Any, tokens: Any, chance: Any, least: float, kept: Any, sizes: Any
-) -> None:  # fmt: skip
-    """Counts that may belong to a topic, in documents where those amount to something."""
-    for d in range(sizes.size):
-        mass, size = 0.0, 0
+    indptr: Any, tokens: Any, before: Any, chance: Any, least: float, ends: Any
+) -> int:  # fmt: skip
+    """Where each document's counts end, of those that may belong to a topic.
+
+    Documents in which they amount to nothing have none. Returns how many there are.
+    """
+    size = 0
+    for d in range(indptr.size - 1):
+        mass, some = 0.0, 0
         for j in range(indptr[d], indptr[d + 1]):
-            kept[j] = chance[j] >= least
-            if kept[j]:
-                mass += tokens[j]
-                size += 1
-        sizes[d] = size if mass >= SILENT else 0
-        if not sizes[d]:
-            kept[indptr[d] : indptr[d + 1]] = False
+            if chance[j] >= least:
+                mass += tokens[j] * before[j] * chance[j]
+                some += 1
+        size += some if mass >= SILENT else 0
+        ends[d + 1] = size
+    return size
+
+
+@kernel
+def _keep(
+    indptr: Any, indices: Any, tokens: Any, before: Any, chance: Any, least: float,
+    ends: Any, kept_indices: Any, kept_tokens: Any, kept_chance: Any,
+) -> None:  # fmt: skip
+    """The counts that `_mark` has counted."""
+    for d in range(indptr.size - 1):
+        place = ends[d]
+        for j in range(indptr[d], indptr[d + 1] if ends[d + 1] > place else indptr[d]):
+            if chance[j] >= least:
+                kept_indices[place], kept_tokens[place] = indices[j], tokens[j]
+                kept_chance[place] = before[j] * chance[j]
+                place += 1
 
 
 class Inferred(NamedTuple):
@@ -257,13 +280,21 @@ class FineTopics:
         weights = self.counts.sum(axis=1, dtype=np.float64) + np.finfo(float).tiny
         return np.log(self.words), np.log(weights / weights.sum())
 
+    def near(self, guess: Array) -> Array:
+        """θ of documents to start from: near the guess."""
+        result: Array = GUESSED * guess + (1 - GUESSED) / self.size
+        return result
+
     def prior(self, documents: Counts) -> Array:
         """Prior a of every document that leans to the guess."""
         return PRIOR + WORTH * self.guess(documents)
 
     def shares(self, documents: Counts) -> Shares:
         """Shares of documents: a function of the document and the topics alone."""
-        return sparse_shares(self.infer(documents, prior=self.prior(documents)).expected)
+        guess = self.guess(documents)
+        prior = PRIOR + WORTH * guess
+        found = self.infer(documents, self.near(guess), ROUNDS_GUESSED, prior)
+        return sparse_shares(found.expected)
 
     def posterior(
         self,
@@ -273,15 +304,15 @@ class FineTopics:
         *,
         by_word: bool = False,
     ) -> NDArray[np.float32]:
-        """p(t|x,d) of every count for every group of topics, from the documents' shares.
+        """Groups by counts: p(t|x,d) of every count, from the documents' shares.
 
         With `by_word` the shares are the topics' weights, the same for all: p(t|x).
         """
         theta = shares if by_word else self._weights(documents, shares)
-        out = np.zeros((len(documents.indices), int(groups.max()) + 1), dtype=np.float32)
+        out = np.zeros((int(groups.max()) + 1, len(documents.indices)), dtype=np.float32)
         given = fixed(documents.indptr, documents.indices, self.words, theta, groups)
         _posterior(*given, out)
-        return out
+        return np.minimum(out, 1, out=out)
 
     def _weights(self, documents: Counts, shares: Array) -> Array:
         """The weights exp ψ(a + n) again, from the shares that were kept."""
@@ -304,18 +335,14 @@ def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Count
 
     What is unlikely for one of so many `topics` is left out.
     """
-    own = documents.chance * chance
-    kept, sizes = np.empty(len(chance), dtype=bool), np.empty(documents.size, dtype=np.int64)
     least = np.float32(min(UNLIKELY, 0.5 / topics))
-    _mark(*fixed(documents.indptr, documents.tokens * own, chance), least, kept, sizes)
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return replace(
-        documents,
-        indptr=indptr,
-        indices=documents.indices[kept],
-        tokens=documents.tokens[kept],
-        chance=own[kept],
-    )
+    given = fixed(documents.indptr, documents.tokens, documents.chance, chance)
+    indptr = np.zeros(documents.size + 1, dtype=np.int64)
+    size = _mark(*given, least, indptr)
+    indices, tokens, own = (np.empty(size, dtype=kind) for kind in (np.int32, "f4", "f4"))
+    given.insert(1, *fixed(documents.indices))
+    _keep(*given, least, indptr, indices, tokens, own)
+    return replace(documents, indptr=indptr, indices=indices, tokens=tokens, chance=own)
 
 
 def sparse_shares(expected: Array) -> Shares:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Overlap", "Polished", "overlap", "polish"]
 
 ROUNDS = 2  # of inference in one sweep; the shares of the sweep before are the start
-GUESS = 0.7  # of a document's start that the guess of its one topic makes up
 
 
 class Polished(NamedTuple):
@@ -89,8 +88,9 @@ def polish(
         def sweep(index: int, topics: FineTopics = topics) -> tuple[int, Array, Inferred]:
             prior = topics.prior(blocks[index]) if leaning else None
             theta = state[index]
-            theta = _guessed(topics, blocks[index]) if theta is None and guess else theta
-            found = _resumed(topics, blocks[index], theta, prior)
+            if theta is None and guess:
+                theta = topics.near(topics.guess(blocks[index])).astype(np.float32)
+            found = _resumed(topics, blocks[index], theta, ROUNDS, prior)
             return index, _evidence(blocks[index], found), found
 
         for index, part, found in engine.map(sweep, range(len(blocks))):
@@ -98,11 +98,6 @@ def polish(
             state[index] = found.theta.astype(np.float32)
         topics = FineTopics((words * total).T.astype(np.float32))
     return Polished(topics, state, leaning)
-
-
-def _guessed(topics: FineTopics, block: Counts) -> NDArray[np.float32]:
-    shares = (1 - GUESS) / topics.size + GUESS * topics.guess(block)
-    return shares.astype(np.float32)
 
 
 def _evidence(block: Counts, found: Inferred) -> Array:
@@ -116,11 +111,12 @@ def _resumed(
     topics: FineTopics,
     block: Counts,
     theta: NDArray[np.float32] | None,
+    rounds: int,
     prior: Array | None = None,
 ) -> Inferred:
-    """Two more rounds of inference."""
+    """Some more rounds of inference."""
     warm = None if theta is None else theta.astype(np.float64)
-    return topics.infer(block, warm, ROUNDS, prior)
+    return topics.infer(block, warm, rounds, prior)
 
 
 def overlap(
@@ -128,7 +124,8 @@ def overlap(
 ) -> Overlap:
     """One pass over the sample: weights of the topics and how they meet in documents.
 
-    `state` is where polish left the documents; without it inference starts anew.
+    `state` is where polish left the documents and suits its topics well enough; without it
+    inference starts anew.
     """
     states: State = [None] * len(blocks) if state is None else state
     m = topics.size
@@ -136,7 +133,7 @@ def overlap(
 
     def one(given: tuple[Counts, NDArray[np.float32] | None]) -> tuple[Array, Array, Array]:
         block, theta = given
-        found = topics.infer(block) if theta is None else _resumed(topics, block, theta)
+        found = topics.infer(block) if theta is None else _resumed(topics, block, theta, 0)
         shares = sparse_shares(found.expected).dense(m)
         say = block.say * block.length(1)
         counts = shares * say[:, None]

@@ -34,13 +34,22 @@ def scores(words: Array, parent: Array, root: Array, kept: Array) -> Array:
     words p from both its parent's q and the corpus's r: frequent here, less so above. Words
     that stand everywhere are toned down as in learning, by the root of `kept`.
     """
-    tone = np.sqrt(kept)
-    own, above, corpus = (_normal(one * tone) for one in (words, parent, root))
-    tiny = np.finfo(float).tiny
+    own, above, corpus = (_toned(one, kept) for one in (words, parent, root))
+    return _divergence(own, _log(above) + _log(corpus))
+
+
+def _toned(words: Array, kept: Array) -> Array:
+    return _normal(words * np.sqrt(kept))
+
+
+def _log(values: Array) -> Array:
+    result: Array = np.log(values + np.finfo(float).tiny)
+    return result
+
+
+def _divergence(own: Array, expected: Array) -> Array:
     with np.errstate(under="ignore"):
-        result: Array = own * (
-            2 * np.log(own + tiny) - np.log(above + tiny) - np.log(corpus + tiny)
-        )
+        result: Array = own * (2 * _log(own) - expected)
     return result
 
 
@@ -106,14 +115,17 @@ def head_words(
     best: dict[str, Numbers] = {}
     weights: dict[str, Array] = {}
     root = nodes[ROOT].words
+    logs = {ROOT: _log(_toned(root, kept))}
     for name, node in nodes.items():
         if name not in fresh:
             continue
         if node.parent is None:
-            node.heads = ranked(node.words, None, root, kept)[:HEADS].tolist()
+            node.heads = _largest(root, root > 0).tolist()
             continue
-        score = scores(node.words, nodes[node.parent].words, root, kept)
-        best[name] = np.argsort(-score, kind="stable")[:HEADS]
+        if node.parent not in logs:
+            logs[node.parent] = _log(_toned(nodes[node.parent].words, kept))
+        score = _divergence(_toned(node.words, kept), logs[node.parent] + logs[ROOT])
+        best[name] = _largest(score, node.words > 0)
         weights[name] = np.maximum(score[best[name]], 0)
     if not best:
         return
@@ -126,6 +138,15 @@ def head_words(
         nodes[name].heads = words[
             np.argsort(-score * np.exp(TOGETHER * mean), kind="stable")
         ].tolist()
+
+
+def _largest(score: Array, occur: NDArray[np.bool_]) -> Numbers:
+    """The `HEADS` words with the largest score of those that `occur`; of equals the first."""
+    there = np.flatnonzero(occur)
+    if len(there) > HEADS:
+        least = np.partition(score[there], -HEADS)[-HEADS]
+        there = there[score[there] >= least]
+    return there[np.argsort(-score[there], kind="stable")][:HEADS]
 
 
 def meetings(

@@ -45,7 +45,7 @@ RETRIES = 2  # with as many components more as children are missing
 WEAK = 5.0  # effective documents below which a topic is junk, where there are enough of them
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
 SLIGHT = 0.25  # of its fair share: what a child must reach
-POWER = Power()
+POWER = Power(steps=10)  # convergence is quadratic, and all are refined together in the end
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
 

@@ -205,7 +205,7 @@ def topical(
     for number, group in enumerate(fine):
         groups[list(group)] = number
     chance = split.topics.posterior(counts, shares, groups, by_word=by_word)
-    return [likely(counts, one, split.topics.size) for one in np.ascontiguousarray(chance.T)]
+    return [likely(counts, one, split.topics.size) for one in chance]
 
 
 def _chosen(shard: Documents, rate: float) -> NDArray[np.bool_]:
