@@ -207,10 +207,10 @@ def test_a_wide_node_needs_memory() -> None:
     occurrences = np.full(400, 5)
     book = MemoryBook()
     for lookahead in (True, False):
-        options = TreeOptions(children=100, lookahead=lookahead, height=1)
+        options = TreeOptions(children=150, lookahead=lookahead, height=1)
         grower = Grower(shards, occurrences, options, Serial(), book, Silent(), 1 << 30)
         if lookahead:
-            with pytest.raises(UsageError, match="a node with 300 fine topics needs"):
+            with pytest.raises(UsageError, match="a node with 305 fine topics needs"):
                 grower.run()
         else:
             assert grower.run().nodes

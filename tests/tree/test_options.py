@@ -82,9 +82,9 @@ def test_ranks_depend_on_the_width_alone() -> None:
     def fine(**options: Any) -> int:
         return TreeOptions(**options).rank(ahead=True)
 
-    assert fine(children=2) == fine(children=3) == fine(children=3, width=100) == 10
-    assert fine(children=20) == fine(width=20) == 60
-    assert {fine(children=6, height=height) for height in range(21)} == {18}
+    assert fine(children=3) == fine(children=3, width=100) == 11
+    assert fine(children=20) == fine(width=20) == 45
+    assert {fine(children=6, height=height) for height in range(21)} == {17}
     for children in (2, 9, 11, 1000):
         assert fine(children=children) >= 2 * children
         assert TreeOptions(children=children).rank(ahead=False) == children

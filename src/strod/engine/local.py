@@ -50,5 +50,7 @@ class LocalEngine:
     workers: int
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Results in the order of `items`."""
+        """Results in the order of `items`; a single worker is the caller's own thread."""
+        if self.workers == 1:
+            return map(function, items)
         return ordered_map(function, items, self.workers)

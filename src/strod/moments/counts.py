@@ -68,6 +68,11 @@ class Counts:
         """Distinct words of every document."""
         return np.diff(self.indptr)
 
+    @cached_property
+    def expected(self) -> NDArray[np.float64]:
+        """c·p: how many of a word's tokens belong to the topic; needed in every sweep."""
+        return self.tokens.astype(np.float64) * self.chance
+
     def power(self, exponent: int) -> csr_array:
         """Documents by words: c·p^exponent."""
         values = self.tokens.astype(np.float64)
@@ -82,9 +87,7 @@ class Counts:
 
     def weighted(self) -> csr_array:
         """Documents by words: c·p times the say of the document."""
-        result = self.power(1)
-        result.data *= np.repeat(self.say, np.diff(self.indptr))
-        return result
+        return self.table(self.expected * np.repeat(self.say, self.sizes))
 
     def length(self, exponent: int) -> NDArray[np.float64]:
         """s_r = Σ_x c·p^r of every document."""

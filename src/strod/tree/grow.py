@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow", "measured"]
 
-COUNT_BYTES = 16  # of a topical count in memory
+COUNT_BYTES = 32  # of a topical count in memory, with what is derived from it
 SMALL = 64 << 20  # bytes that are always there
 TENSORS = 10  # copies of the tensor of a node, at the worst moment
 BELOW = 0.25  # of the sample of the root: topics below it are told apart by less

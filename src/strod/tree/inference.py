@@ -259,9 +259,9 @@ class FineTopics:
         """Rounds of inference, from equal shares and priors unless others are given."""
         shape = (documents.size, self.size)
         theta = np.full(shape, 1.0 / self.size) if theta is None else theta
-        values = documents.tokens.astype(np.float64) * documents.chance
-        found = Inferred(theta, np.empty(shape), np.empty(len(values)))
+        found = Inferred(theta, np.empty(shape), np.empty(len(documents.indices)))
         prior = np.full((1, self.size), PRIOR) if prior is None else prior
+        values = documents.expected
         given = fixed(documents.indptr, documents.indices, values, self.words, prior)
         _infer(*given, rounds, *found)
         return found
@@ -269,8 +269,7 @@ class FineTopics:
     def guess(self, documents: Counts) -> Array:
         """g: the chance of each topic to be the only one of a document."""
         chances = np.empty((documents.size, self.size))
-        values = documents.tokens.astype(np.float64) * documents.chance
-        given = (documents.indptr, documents.indices, values, *self._logs)
+        given = (documents.indptr, documents.indices, documents.expected, *self._logs)
         _guess(*fixed(*given), chances)
         return chances
 
