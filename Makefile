@@ -37,7 +37,8 @@ bench: $(READY)  ## measure against wc, scikit-learn and tomotopy (give ARGS="fi
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,baselines]"
 	$(RUN)/python benchmarks/ingest.py $(ARGS)
 	$(RUN)/python benchmarks/tree.py $(ARGS)
-	$(RUN)/python benchmarks/quality.py $(ARGS)
+	$(RUN)/python benchmarks/phrases.py $(ARGS)
+	$(RUN)/python benchmarks/revise.py $(ARGS)
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) demo.strod .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Overlap", "Polished", "overlap", "polish"]
 
 ROUNDS = 2  # of inference in one sweep; the shares of the sweep before are the start
+FIRST, NEXT = 3, 1  # the same from a guess, in the first sweep and in those that go on from it
 
 
 class Polished(NamedTuple):
@@ -76,21 +77,23 @@ def polish(
     """Improve the words of the topics by `sweeps` passes over the sample.
 
     Documents start with equal shares or, with `guess`, near the topic that explains all of
-    their words: two rounds do not get far from equal shares, and topics stay mixtures of each
-    other. But who asks how topics share documents must not begin with one topic for each.
+    their words: a few rounds do not get far from equal shares, and topics stay mixtures of
+    each other. But who asks how topics share documents must not begin with one topic for each.
     """
     state: State = [None] * len(blocks)
     topics = start
-    for _ in range(sweeps):
-        words = topics.words
+    for number in range(sweeps):
+        words, rounds = topics.words, (NEXT if number else FIRST) if guess else ROUNDS
         total = np.zeros_like(words)
 
-        def sweep(index: int, topics: FineTopics = topics) -> tuple[int, Array, Inferred]:
+        def sweep(
+            index: int, topics: FineTopics = topics, rounds: int = rounds
+        ) -> tuple[int, Array, Inferred]:
             prior = topics.prior(blocks[index]) if leaning else None
             theta = state[index]
             if theta is None and guess:
                 theta = topics.near(topics.guess(blocks[index])).astype(np.float32)
-            found = _resumed(topics, blocks[index], theta, ROUNDS, prior)
+            found = _resumed(topics, blocks[index], theta, rounds, prior)
             return index, _evidence(blocks[index], found), found
 
         for index, part, found in engine.map(sweep, range(len(blocks))):
