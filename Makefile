@@ -33,11 +33,11 @@ format: $(READY)  ## put the code into shape
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 
-bench: $(READY)  ## measure against wc, scikit-learn and tomotopy (give ARGS="file.jsonl")
+bench: $(READY)  ## measure against wc, scikit-learn and tomotopy, many minutes (give ARGS="file.jsonl")
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,baselines]"
 	$(RUN)/python benchmarks/ingest.py $(ARGS)
 	$(RUN)/python benchmarks/tree.py $(ARGS)
-	$(RUN)/python benchmarks/phrases.py $(ARGS)
+	$(RUN)/python benchmarks/phrases.py --rounds 0 $(ARGS)
 	$(RUN)/python benchmarks/revise.py $(ARGS)
 
 clean:  ## remove what was made here

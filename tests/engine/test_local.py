@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strod.engine.local import ordered_map
+from strod.engine.local import LocalEngine, ordered_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,3 +151,10 @@ def test_waiting_work_is_cancelled() -> None:
     with pytest.raises(ValueError, match="first"):
         list(ordered_map(work, range(100), 1))
     assert set(started) <= {0, 1}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_one_worker_is_the_thread_that_asks(workers: int) -> None:
+    found = LocalEngine(workers).map(lambda _: threading.current_thread().name, range(6))
+    own = threading.current_thread().name
+    assert [name == own for name in found] == [workers == 1] * 6

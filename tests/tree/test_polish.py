@@ -172,7 +172,7 @@ def test_topics_are_pulled_apart() -> None:
     found = polish([topical(table)], FineTopics(counts), 12, Serial())[0].counts
     assert found[0, :4].sum() > 0.99 * table[:30].sum()
     assert found[1, 4:].sum() > 0.99 * table[30:].sum()
-    assert inference.ROUNDS_GUESSED >= polishing.FIRST  # the shares that are kept are the better ones
+    assert inference.ROUNDS_GUESSED >= polishing.FIRST  # shares that are kept are the better ones
 
 
 def test_overlap_from_where_polish_left_is_as_good() -> None:

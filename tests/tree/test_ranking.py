@@ -80,6 +80,22 @@ def test_a_word_that_goes_with_none_falls_back() -> None:
     assert nodes["a"].heads[4] == 4
 
 
+def test_words_that_a_topic_does_not_have_never_head_it() -> None:
+    """Their score is 0, more than that of words which are rarer here than above."""
+    own, above = np.zeros(40), np.full(40, 1 / 40)
+    own[[3, 30, 17]] = [0.9, 0.09, 0.01]
+    assert scores(own, above, above, np.ones(40))[17] < 0
+    counts = np.random.default_rng(1).poisson(1, (50, 40))
+    nodes = {
+        ROOT: Node(ROOT, None, 0, [], above, children=["a"]),
+        "a": Node("a", ROOT, 1, [], own),
+    }
+    head_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(40), Serial())
+    assert sorted(nodes["a"].heads) == [3, 17, 30]
+    assert nodes["a"].heads[0] == 3
+    assert nodes[ROOT].heads == list(range(HEADS))  # of equals the first
+
+
 def test_seeds_make_no_difference_on_real_structure() -> None:
     """Starts come from the words and the spectrum has converged: chance has no say."""
     counts = plant(3, documents=3000, length=30, children=4, words=3000).counts
