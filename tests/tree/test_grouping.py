@@ -159,7 +159,10 @@ def test_one_low_merge_in_between_opens_no_gap() -> None:
         ([0.4, 0.4, 0.4, 0.9, 0.95], 4),
         ([0.4, 0.4, 0.8, 1.2, 1.25], None),  # two steps
         ([0.4, 0.4, 0.8, 1.0, 1.05], 3),  # one is much larger
-        ([0.4, 0.4, 0.4, 0.4, 0.4], 5),
+        ([0.4, 0.4, 0.4, 0.4, 0.4], 5),  # none belongs with another
+        ([3.0, 3.0, 3.0, 3.0, 3.0], None),  # all belong together
+        ([3.0, 3.1, 3.1, 3.1, 3.1], None),  # a step, but next to none
+        ([3.0, 4.0, 4.0, 4.0, 4.0], 2),
     ],
 )
 def test_a_step_must_be_clear(lifts: list[float], expected: int | None) -> None:

@@ -321,6 +321,26 @@ def test_topical_counts_of_siblings_add_up() -> None:
         assert (found[node.id].chance <= 1).all()
 
 
+@pytest.mark.parametrize("sample", ["all", 900, "auto"])
+def test_counts_that_are_held_change_not_a_byte(
+    monkeypatch: pytest.MonkeyPatch, sample: int | str
+) -> None:
+    """They only save work: children are not counted again for those who are placed."""
+    options, calls = TreeOptions(children=3, height=3, sample=sample), []
+    topical = walk.topical
+    monkeypatch.setattr(walk, "topical", lambda *a, **k: calls.append(1) or topical(*a, **k))
+    held, shares = grow_matrix(planted().counts, options)
+    some = len(calls)
+    monkeypatch.setattr(grow_module, "HELD_BYTES", np.inf)
+    anew, others = grow_matrix(planted().counts, options)
+    assert len(calls) - some > some
+    assert list(held.nodes) == list(anew.nodes)
+    for name, split in held.splits.items():
+        assert split.digest == anew.splits[name].digest
+        pair = (book.read(name, 0, DOCUMENTS) for book in (shares, others))
+        assert [part.tobytes() for part in next(pair)] == [part.tobytes() for part in next(pair)]
+
+
 def test_samples_of_topics_have_their_own_rates() -> None:
     options = TreeOptions(children=3, height=1)
     tree, book = grow_matrix(planted().counts, options)

@@ -82,7 +82,8 @@ def naive_polish(
     return topics
 
 
-@pytest.mark.parametrize(("leaning", "guess"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("leaning", [False, True])
+@pytest.mark.parametrize("guess", [False, True])
 @pytest.mark.parametrize("sweeps", [1, 2, SWEEPS])
 @pytest.mark.parametrize("seed", range(3))
 def test_polish_is_what_a_naive_version_does(
@@ -175,9 +176,10 @@ def test_topics_are_pulled_apart() -> None:
     assert inference.ROUNDS_GUESSED >= polishing.FIRST  # shares that are kept are the better ones
 
 
-def test_overlap_from_where_polish_left_is_as_good() -> None:
+@pytest.mark.parametrize("guess", [False, True])
+def test_overlap_from_where_polish_left_is_as_good(guess: bool) -> None:
     whole = documents()
-    topics, state, _ = polish([whole], start(4), 20, Serial())
+    topics, state, _ = polish([whole], start(4), 20, Serial(), guess=guess)
     resumed, anew = overlap([whole], topics, Serial(), state), overlap([whole], topics, Serial())
     np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.05)
     np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.05)

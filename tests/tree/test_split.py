@@ -18,7 +18,7 @@ from strod.tree.options import MORE, TreeOptions
 from strod.tree.planted import plant
 from strod.tree.polish import Overlap, Polished, overlap, polish
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import POWER, Split, _Fit, _Node, split_node
+from strod.tree.split import POWER, Split, _energy, _Fit, _Node, split_node
 from strod.work import Serial
 from tests.tree.helpers import topical
 
@@ -96,6 +96,24 @@ def test_groups_become_topics_of_their_own() -> None:
     expected = polish(blocks, FineTopics(sums), 2, Serial(), guess=True)
     assert np.allclose(found.topics.counts, expected.topics.counts, rtol=1e-5)
     assert np.isclose(met.weights.sum(), 1)
+
+
+@pytest.mark.parametrize(("clear", "number"), [(None, 4), (3, 3)])
+def test_the_usual_number_of_groups_if_none_is_clear(
+    monkeypatch: pytest.MonkeyPatch, clear: int | None, number: int
+) -> None:
+    monkeypatch.setattr("strod.tree.split.natural_children", lambda *_: clear)
+    blocks = [sample()]
+    start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
+    fine = polish(blocks, start, 2, Serial())
+    shared = overlap(blocks, fine.topics, Serial(), fine.state)
+    assert node(blocks, TreeOptions()).grouped(fine, shared, 4)[0].topics.size == number
+
+
+@pytest.mark.parametrize(("eta", "expected"), [(0.5, 2), (0.8, 3), (0.99, 4), (1, 4)])
+def test_energy(eta: float, expected: int) -> None:
+    values = np.array([4.0, 3.0, 2.0, 1.0, 9.0, -5.0])  # of which four count
+    assert _energy(values, TreeOptions(width=4, eta=eta)) == expected
 
 
 def test_few_topics_are_not_grouped() -> None:
@@ -220,9 +238,10 @@ def test_what_is_tried_and_what_is_kept(
 def test_once_where_nothing_can_be_replaced(
     monkeypatch: pytest.MonkeyPatch, children: int | str, ahead: bool
 ) -> None:
-    only = fit([1.0, 0.0], [9, 9], 5)
-    monkeypatch.setattr(_Node, "decomposed", lambda *_, **__: only)
+    only, calls = fit([1.0, 0.0], [9, 9], 5), []
+    monkeypatch.setattr(_Node, "decomposed", lambda _, rank: calls.append(rank) or only)
     assert node([sample()], TreeOptions(children=children), ahead=ahead).best() is only
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(("ahead", "share"), [(True, 0.1 / 5), (False, 0.25 / 3)])

@@ -115,8 +115,8 @@ def _outside(image: Array, basis: Array, inside: Array) -> Array:
     """Orthonormal vectors for what `image` has outside of `basis`; `inside` is the rest of it.
 
     Directions of which hardly anything is left are left out: made to length 1, their rounding
-    would point into the basis that was removed from them. What is merely short is removed
-    from the basis twice.
+    would point into the basis that was removed from them. From what is merely short
+    the basis is removed twice.
     """
     size = float(np.linalg.norm(image))
     vectors, lengths = _orthonormal(image - basis @ inside)

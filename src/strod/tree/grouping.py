@@ -29,6 +29,7 @@ BALANCE = 0.1  # γ
 CRUMB = 0.5  # of the mean weight
 NONE = 0.01  # a lift that is as good as none
 CLEAR = 2.5  # times the next largest: a step that tells how many groups there are
+STEP = 0.2  # of a logarithm: what such a step is at least
 SAME = 1e-9  # rounding
 
 
@@ -97,7 +98,7 @@ def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) ->
     Looks at the merges from `most` + 1 groups downwards; the lift of a merge counts as at
     least that of the merges after it, so that one low merge in between opens no gap. Fine
     topics that share no documents at all are children of their own. None where the lift
-    falls step by step, and no step is `CLEAR` times the next largest, in logarithms.
+    falls step by step: no step is `STEP` and `CLEAR` times the next largest, in logarithms.
     """
     lifts = [merge.lift for merge in inside(merges, fine)][::-1]
     after = np.maximum.accumulate(lifts)  # after[i]: merges from i + 2 groups down to 1
@@ -109,4 +110,6 @@ def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) ->
     steps = np.log(gaps)
     best = np.flatnonzero(steps >= steps.max() - SAME)[-1]
     others = np.delete(steps, best)
-    return 2 + int(best) if steps[best] >= CLEAR * others.max(initial=0) - SAME else None
+    least = 0.0 if after[best] < 1 else STEP  # groups that avoid each other need no gap
+    clear = steps[best] >= max(least, CLEAR * others.max(initial=0)) - SAME
+    return 2 + int(best) if clear else None

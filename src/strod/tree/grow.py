@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow", "measured"]
 
 COUNT_BYTES = 32  # of a topical count in memory, with what is derived from it
+HELD_BYTES = 12  # of one that is kept for the next pass
 SMALL = 64 << 20  # bytes that are always there
 TENSORS = 10  # copies of the tensor of a node, at the worst moment
 BELOW = 0.25  # of the sample of the root: topics below it are told apart by less
@@ -182,10 +183,13 @@ class Grower:
             for node in pending:
                 self.masses.setdefault(node.id, node.parts)
             fresh: list[tuple[Node, str]] = []
-            for batch in self._batches(pending):
-                fresh += self._decompose(batch, self._gather(batch))
+            batches = list(self._batches(pending))
+            hold = len(batches) == 1 and HELD_BYTES * SPREAD * self.counts < self.memory / 4
+            for batch in batches:
+                fresh += self._decompose(batch, self._gather(batch, hold=hold))
             pending = [child for node, name in fresh for child in self.expand(node, name)]
             self._place([name for _, name in fresh])
+        self.walk.held.clear()
 
     def _batches(self, pending: list[Node]) -> Iterator[list[Node]]:
         """As many nodes at a time as the memory has room for."""
@@ -212,7 +216,7 @@ class Grower:
         """What is known of a topic's weight before it is placed."""
         return mass_weight(self.tree, self.masses[node.id])
 
-    def _gather(self, pending: list[Node]) -> dict[str, list[Counts]]:
+    def _gather(self, pending: list[Node], *, hold: bool) -> dict[str, list[Counts]]:
         """One pass: a sample of the topical counts of every node that is to be split."""
         self.progress.stage("sampling", self.documents, "documents")
         rates = {node.id: self._rate_of(node) for node in pending}
@@ -220,7 +224,8 @@ class Grower:
         samples: dict[str, list[Counts]] = {node.id: [] for node in pending}
 
         def visit(shard: Documents) -> tuple[int, dict[str, Counts]]:
-            return shard.size, self.walk.gather(shard, self._root_counts(shard), masses, rates)
+            counts = self._root_counts(shard)
+            return shard.size, self.walk.gather(shard, counts, masses, rates, hold=hold)
 
         for size, parts in self.engine.map(visit, self.shards):
             for name, part in parts.items():

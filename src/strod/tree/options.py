@@ -54,8 +54,8 @@ class TreeOptions:
     clip : int
         Most occurrences of a word that count in one document; 0 switches it off.
     eta : float
-        Share of the spectral energy that decides on ``auto`` children, but not of the root if
-        that looks ahead (η).
+        Share of the spectral energy that decides on ``auto`` children; at a root that looks
+        ahead, where the dendrogram has no clear gap (η).
     iterations : int or None
         Of a baseline; None takes its default.
     method_seconds : float

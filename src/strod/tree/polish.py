@@ -123,11 +123,15 @@ def _resumed(
 
 
 def overlap(
-    blocks: Sequence[Counts], topics: FineTopics, engine: Engine, state: State | None = None
+    blocks: Sequence[Counts],
+    topics: FineTopics,
+    engine: Engine,
+    state: State | None = None,
+    rounds: int = 0,
 ) -> Overlap:
     """One pass over the sample: weights of the topics and how they meet in documents.
 
-    `state` is where polish left the documents and suits its topics well enough; without it
+    `state` is where polish left the documents; `rounds` more are made from there. Without it
     inference starts anew.
     """
     states: State = [None] * len(blocks) if state is None else state
@@ -136,7 +140,7 @@ def overlap(
 
     def one(given: tuple[Counts, NDArray[np.float32] | None]) -> tuple[Array, Array, Array]:
         block, theta = given
-        found = topics.infer(block) if theta is None else _resumed(topics, block, theta, 0)
+        found = topics.infer(block) if theta is None else _resumed(topics, block, theta, rounds)
         shares = sparse_shares(found.expected).dense(m)
         say = block.say * block.length(1)
         counts = shares * say[:, None]

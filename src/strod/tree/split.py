@@ -169,7 +169,8 @@ def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: b
 def _energy(values: Array, options: TreeOptions) -> int:
     """Smallest k with g(k)/g(K) > η, where g sums the largest eigenvalues (Appendix B)."""
     energy = np.cumsum(np.maximum(values[: options.width], 0))
-    return max(2, int(np.argmax(energy > options.eta * energy[-1])) + 1)
+    more = energy > options.eta * energy[-1]
+    return max(2, int(np.argmax(more)) + 1 if more.any() else len(energy))
 
 
 def _recovered(
@@ -283,7 +284,7 @@ class _Node(NamedTuple):
         start = FineTopics(counts.astype(np.float32))
         given = self.blocks, start, options.polish, self.engine
         polished = polish_better(*given) if self.ahead else polish(*given, guess=True)
-        shared = overlap(self.blocks, polished.topics, self.engine, polished.state)
+        shared = self._overlap(polished)
         size = polished.topics.size
         fair = options.children if isinstance(options.children, int) else size
         weight = FAINT / size if self.ahead else SLIGHT / fair
@@ -322,4 +323,9 @@ class _Node(NamedTuple):
         self, start: FineTopics, sweeps: int, *, leaning: bool, guess: bool
     ) -> tuple[Polished, Overlap]:
         again = polish(self.blocks, start, sweeps, self.engine, leaning=leaning, guess=guess)
-        return again, overlap(self.blocks, again.topics, self.engine, again.state)
+        return again, self._overlap(again)
+
+    def _overlap(self, polished: Polished) -> Overlap:
+        """How topics share documents; a prior that leans to one topic has no say in it."""
+        topics, state, leaning = polished
+        return overlap(self.blocks, topics, self.engine, state, rounds=2 if leaning else 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from strod.tree.split import Split
 
     Array = NDArray[np.float64]
+    Found = dict[tuple[str, tuple[int, ...]], Counts]
 
 __all__ = ["Documents", "Rows", "Walk", "blocks"]
 
@@ -65,16 +66,21 @@ class Walk:
         Shares of the documents in the splits that are done.
     by_word : bool
         Whether a token's topic depends on its word alone, as in the paper.
+    held : dict
+        Topical counts that were gathered last, by the first document of a shard: those who are
+        placed next, and the level below, need not come from the root again.
     """
 
     splits: Mapping[str, Split]
     book: Book
     by_word: bool = False
+    held: dict[int, Found] = field(default_factory=dict)
 
     def place(self, shard: Documents, counts: Counts, fresh: Sequence[str]) -> dict[str, Shares]:
         """Shares of the documents in splits that nobody has been placed in yet."""
         masses = [self.splits[name].parts for name in fresh]
-        found = self._counts(counts, masses, lambda name, _: self._read(name, shard))
+        known = dict(self.held.get(shard.first, {}))
+        found = self._counts(counts, masses, lambda name, _: self._read(name, shard), known)
         return {
             name: self.splits[name].topics.shares(part)
             for name, part in zip(fresh, found, strict=True)
@@ -88,7 +94,7 @@ class Walk:
             placed[name] = self.splits[name].topics.shares(own)
             return placed[name]
 
-        self._counts(counts, [[Part(name, [])] for name in self.splits], place)
+        self._counts(counts, [[Part(name, [])] for name in self.splits], place, {})
         return placed
 
     def gather(
@@ -97,13 +103,23 @@ class Walk:
         counts: Counts,
         masses: Mapping[str, Sequence[Part]],
         rates: Mapping[str, float],
+        *,
+        hold: bool = False,
     ) -> dict[str, Counts]:
-        """A sample of the topical counts of some masses."""
+        """A sample of the topical counts of some masses.
+
+        `hold` keeps those of all documents, if there is a mass that all are drawn for.
+        """
         chosen = _chosen(shard, max(rates.values()))
         wanted = [masses[name] for name in rates]
+        held = self.held.pop(shard.first, {})
+        known = held if chosen.all() else {}
         found = self._counts(
-            drawn(counts, chosen), wanted, lambda name, _: self._read(name, shard), chosen
+            drawn(counts, chosen), wanted, lambda name, _: self._read(name, shard), known, chosen
         )
+        if hold and chosen.all():
+            parts = {_key(part) for mass in wanted for part in mass}
+            self.held[shard.first] = {part: known[part] for part in parts}
         samples = {}
         for (name, rate), part in zip(rates.items(), found, strict=True):
             kept = _chosen(shard, rate)[chosen] & (np.diff(part.indptr) > 0)
@@ -118,19 +134,23 @@ class Walk:
         counts: Counts,
         masses: Sequence[Sequence[Part]],
         shares: Callable[[str, Counts], Shares],
+        found: Found,
         chosen: NDArray[np.bool_] | None = None,
     ) -> list[Counts]:
-        """Topical counts of masses: of the splits they are parts of first, then their own."""
-        needed = ordered(self.splits, {part.split for mass in masses for part in mass})
+        """Topical counts of masses: of the splits they are parts of first, then their own.
+
+        What was `found` before is taken from there, what is found now is added.
+        """
+        needed = self._needed(masses, found)
         wanted = [*masses, *(self.splits[name].parts for name in needed)]
-        found: dict[tuple[str, tuple[int, ...]], Counts] = {}
 
         def total(mass: Sequence[Part]) -> Counts:
-            some = [found[part.split, tuple(part.fine)] for part in mass if part.fine]
+            some = [found[_key(part)] for part in mass if part.fine]
             return added(some or [counts])
 
         for name in needed:
             groups = {tuple(p.fine) for m in wanted for p in m if p.split == name and p.fine}
+            groups = {fine for fine in groups if (name, fine) not in found}
             own = total(self.splits[name].parts)
             dense = self._weights(self.splits[name], shares(name, own))
             dense = dense if chosen is None else dense[chosen]
@@ -139,11 +159,26 @@ class Walk:
                 found |= {(name, fine): part for fine, part in zip(some, parts, strict=True)}
         return [total(mass) for mass in masses]
 
+    def _needed(self, masses: Sequence[Sequence[Part]], found: Found) -> list[str]:
+        """Splits that have to be walked through, those above first; not if all is found."""
+        names: set[str] = set()
+        waiting = [part for mass in masses for part in mass]
+        while waiting:
+            part = waiting.pop()
+            if _key(part) not in found and part.split not in names:
+                names.add(part.split)
+                waiting += self.splits[part.split].parts
+        return [name for name in ordered(self.splits, names) if name in names]
+
     def _weights(self, split: Split, shares: Shares) -> Array:
         dense = shares.dense(split.topics.size)
         if self.by_word:
             dense[:] = split.overlap.weights
         return dense
+
+
+def _key(part: Part) -> tuple[str, tuple[int, ...]]:
+    return part.split, tuple(part.fine)
 
 
 def ordered(splits: Mapping[str, Split], wanted: Iterable[str]) -> list[str]:
