@@ -194,7 +194,7 @@ def test_topical_counts_of_several_parts(built: Planted) -> None:
     wanted = masses(built)
     walk = built.walk
     found = walk._counts(
-        built.counts, list(wanted.values()), lambda name, _: built.book.read(name, 0, DOCUMENTS)
+        built.counts, list(wanted.values()), lambda name, _: built.book.read(name, 0, DOCUMENTS), {}
     )
     tokens = built.counts.table(built.counts.tokens.astype(np.float64)).toarray()
     for (name, parts), counts in zip(wanted.items(), found, strict=True):
@@ -216,7 +216,7 @@ def test_topical_counts_of_a_sample(built: Planted) -> None:
     chosen = np.arange(DOCUMENTS) % 3 == 0
     every, some = (
         built.walk._counts(
-            counts, wanted, lambda name, _: built.book.read(name, 0, DOCUMENTS), only
+            counts, wanted, lambda name, _: built.book.read(name, 0, DOCUMENTS), {}, only
         )
         for counts, only in ((built.counts, None), (built.counts.sample(chosen), chosen))
     )

@@ -327,8 +327,13 @@ def test_counts_that_are_held_change_not_a_byte(
 ) -> None:
     """They only save work: children are not counted again for those who are placed."""
     options, calls = TreeOptions(children=3, height=3, sample=sample), []
-    topical = walk.topical
-    monkeypatch.setattr(walk, "topical", lambda *a, **k: calls.append(1) or topical(*a, **k))
+    original = walk.topical
+
+    def counted(*given: Any, **more: Any) -> Any:
+        calls.append(1)
+        return original(*given, **more)
+
+    monkeypatch.setattr(walk, "topical", counted)
     held, shares = grow_matrix(planted().counts, options)
     some = len(calls)
     monkeypatch.setattr(grow_module, "HELD_BYTES", np.inf)

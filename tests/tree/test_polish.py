@@ -176,10 +176,9 @@ def test_topics_are_pulled_apart() -> None:
     assert inference.ROUNDS_GUESSED >= polishing.FIRST  # shares that are kept are the better ones
 
 
-@pytest.mark.parametrize("guess", [False, True])
-def test_overlap_from_where_polish_left_is_as_good(guess: bool) -> None:
+def test_overlap_from_where_polish_left_is_as_good() -> None:
     whole = documents()
-    topics, state, _ = polish([whole], start(4), 20, Serial(), guess=guess)
+    topics, state, _ = polish([whole], start(4), 20, Serial())
     resumed, anew = overlap([whole], topics, Serial(), state), overlap([whole], topics, Serial())
     np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.05)
     np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.05)

@@ -239,7 +239,12 @@ def test_once_where_nothing_can_be_replaced(
     monkeypatch: pytest.MonkeyPatch, children: int | str, ahead: bool
 ) -> None:
     only, calls = fit([1.0, 0.0], [9, 9], 5), []
-    monkeypatch.setattr(_Node, "decomposed", lambda _, rank: calls.append(rank) or only)
+
+    def decomposed(_: _Node, rank: int) -> _Fit:
+        calls.append(rank)
+        return only
+
+    monkeypatch.setattr(_Node, "decomposed", decomposed)
     assert node([sample()], TreeOptions(children=children), ahead=ahead).best() is only
     assert len(calls) == 1
 
