@@ -344,17 +344,30 @@ def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Count
     return replace(documents, indptr=indptr, indices=indices, tokens=tokens, chance=own)
 
 
+@kernel
+def _sparse(expected: Any, least: float, ends: Any, indices: Any, values: Any) -> int:
+    """Shares of at least `least`, made to sum to 1; returns how many there are."""
+    size = 0
+    for d in range(expected.shape[0]):
+        total = expected[d].sum()
+        kept, begin = 0.0, size
+        for z in range(expected.shape[1]):
+            share = expected[d, z] / total if total > 0.0 else 0.0
+            if share >= least:
+                indices[size], values[size] = z, share
+                kept += share
+                size += 1
+        for j in range(begin, size):
+            values[j] /= kept
+        ends[d + 1] = size
+    return size
+
+
 def sparse_shares(expected: Array) -> Shares:
     """Shares from expected counts; small ones are dropped, the others then sum to 1."""
-    totals = expected.sum(axis=1, keepdims=True)
-    shares = np.divide(expected, totals, out=np.zeros_like(expected), where=totals > 0)
-    shares[shares < min(LEAST, 0.5 / expected.shape[1])] = 0
-    sums = shares.sum(axis=1, keepdims=True)
-    np.divide(shares, sums, out=shares, where=sums > 0)
-    rows, columns = np.nonzero(shares)
-    indptr = np.searchsorted(rows, np.arange(len(expected) + 1))
-    return Shares(
-        indptr.astype(np.int64),
-        columns.astype(np.uint16),
-        shares[rows, columns].astype(np.float32),
-    )
+    expected = np.ascontiguousarray(expected, dtype=np.float64)
+    documents, topics = expected.shape
+    indptr = np.zeros(documents + 1, dtype=np.int64)
+    indices, values = np.empty(expected.size, dtype=np.uint16), np.empty(expected.size)
+    size = _sparse(*fixed(expected), min(LEAST, 0.5 / topics), indptr, indices, values)
+    return Shares(indptr, indices[:size].copy(), values[:size].astype(np.float32))
