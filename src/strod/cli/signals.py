@@ -1,9 +1,10 @@
-"""Signals end a command, but never in the middle of an import."""
+"""Signals end a command, but never in the middle of an import or of loading machine code."""
 
 from __future__ import annotations
 
 import inspect
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["STOPPED", "catch_signals"]
 
 STOPPED = "stopped; nothing is half done"
+LLVM = "llvmlite"  # the package
 AGAIN = 0.02  # seconds after which a signal is tried again
 
 
@@ -20,10 +22,11 @@ def catch_signals() -> None:
 
     An exception in the middle of an import may be swallowed by the library that imports, as
     Arrow does when it looks for pandas, and may leave the lock of all imports behind, for
-    which threads then wait for ever. A signal that comes then is held back until the import
-    is done. One that is ignored, as by nohup, stays so.
+    which threads then wait for ever. In a function that LLVM calls back it is swallowed, and
+    LLVM crashes for want of an answer. A signal that comes then is held back until that is
+    done. One that is ignored, as by nohup, stays so.
     """
-    outside = _imports(inspect.currentframe())
+    outside = _delicate(inspect.currentframe())
     for number, usual in (
         (signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL),
     ):  # fmt: skip
@@ -33,7 +36,7 @@ def catch_signals() -> None:
 
 def _catch(number: signal.Signals, outside: int) -> None:
     def stop(_: int, frame: FrameType | None) -> None:
-        if _imports(frame) > outside:
+        if _delicate(frame) > outside:
             signal.signal(signal.SIGALRM, stop)
             signal.setitimer(signal.ITIMER_REAL, AGAIN)
         elif number == signal.SIGINT:
@@ -44,10 +47,11 @@ def _catch(number: signal.Signals, outside: int) -> None:
     signal.signal(number, stop)
 
 
-def _imports(frame: FrameType | None) -> int:
-    """Frames of the import machinery that are under way."""
+def _delicate(frame: FrameType | None) -> int:
+    """Frames under way of the import machinery and of LLVM's bindings."""
     count = 0
     while frame is not None:
-        count += frame.f_code.co_filename.startswith("<frozen importlib")
+        name = frame.f_code.co_filename
+        count += name.startswith("<frozen importlib") or LLVM in Path(name).parts
         frame = frame.f_back
     return count
