@@ -22,6 +22,7 @@ from strod.progress import Silent
 from strod.text.sources import resolve
 from strod.tree.inference import FineTopics, likely
 from strod.tree.matrix import MatrixShard
+from strod.tree.ranking import meetings
 from strod.work import Serial
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def compile_kernels(progress: Progress) -> float:
 
 
 def _mine_once(corpus: Corpus) -> None:
-    """Phrases of a tiny corpus, for a tree of one topic with one child."""
+    """Phrases of a tiny corpus that meet, for a tree of one topic with one child."""
     options, root = CorpusOptions(workers=1), Path()
     wanted = PhraseOptions(phrase_min_count=2)
     book = PhraseBook.collected(root, corpus, options, wanted, Serial(), Silent())
@@ -83,6 +84,7 @@ def _mine_once(corpus: Corpus) -> None:
     batch = Batch(["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"], np.ones(2, dtype=bool))
     likely = np.ones((book.units.size, 2), dtype=np.float32)
     rows = MatrixShard(0, shard.size, counts)
+    meetings([rows], [np.zeros(1, dtype=np.int64)], book.units.size, Serial())
     topical_counts(batch, likely, [rows], lambda _, n: {"o": np.ones(n), "a": np.ones(n)}, Serial())
 
 

@@ -96,6 +96,18 @@ def test_inference_from_other_shares() -> None:
     np.testing.assert_allclose(found.ratio, ratio, rtol=1e-10)
 
 
+@pytest.mark.parametrize("leaning", [False, True])
+def test_inference_goes_on_from_expected_counts(leaning: bool) -> None:
+    documents, topics = random_counts(9), fine_topics(9)
+    before = topics.infer(documents, rounds=2).expected.astype(np.float32)
+    prior = topics.prior(documents) if leaning else np.full(before.shape, PRIOR)
+    start = np.exp(psi(prior + before))
+    theta, expected = naive(documents, topics.words.T, start, 1, prior)
+    found = topics.resume(documents, before, 2, prior if leaning else None)
+    np.testing.assert_allclose(found.theta, theta, rtol=1e-7)
+    np.testing.assert_allclose(found.expected, expected, rtol=1e-7, atol=1e-14)
+
+
 def test_expected_counts_add_up_to_the_document() -> None:
     documents, topics = random_counts(3), fine_topics(3)
     expected = topics.infer(documents).expected

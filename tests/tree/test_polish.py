@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.special import psi
 
 from strod.engine.local import LocalEngine
 from strod.moments.counts import LONG
 from strod.tree import inference
 from strod.tree import polish as polishing
 from strod.tree.inference import PRIOR, FineTopics, exp_digamma, sparse_shares
+from strod.tree.planted import plant
 from strod.tree.polish import overlap, polish
 from strod.work import Serial
 from tests.tree.helpers import parts, random_counts, topical
@@ -66,18 +68,20 @@ def naive_polish(
     m = topics.size
     say = np.minimum(1, LONG / np.maximum(table.sum(axis=1), LONG))
     theta = np.full((len(table), m), 1 / m)
+    expected = np.zeros((len(table), m))
     if guess:
         theta = 0.3 * theta + 0.7 * naive_guess(table, topics)
-        theta = theta.astype(np.float32).astype(np.float64)
     for sweep in range(sweeps):
         phi, total = topics.words.T, np.zeros(topics.counts.shape)
         prior = topics.prior(topical(table)) if leaning else np.full_like(theta, PRIOR)
         for d, counts in enumerate(table):
             if counts.any():
-                rounds = (1 if sweep else 3) if guess else polishing.ROUNDS
+                if sweep:  # goes on from the expected counts, as they are kept between sweeps
+                    theta[d] = np.exp(psi(prior[d] + expected[d].astype(np.float32)))
+                rounds = 0 if sweep else (2 if guess else 3)
                 theta[d], tokens = naive_inference(counts, phi, theta[d], rounds, prior[d])
+                expected[d] = tokens.sum(axis=1)
                 total += say[d] * tokens
-        theta = theta.astype(np.float32).astype(np.float64)  # as it is kept between sweeps
         topics = FineTopics(total.astype(np.float32))
     return topics
 
@@ -157,6 +161,24 @@ def test_overlap(seed: int) -> None:
     assert found.documents.max() <= whole.size
 
 
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_overlap_goes_on_from_expected_counts(rounds: int) -> None:
+    whole, topics = documents(7), start(7)
+    before = np.random.default_rng(7).gamma(1, 1, (whole.size, topics.size)).astype(np.float32)
+    expected: Array = before.astype(np.float64)
+    for d, counts in enumerate(whole.power(1).toarray()):
+        if rounds and counts.any():
+            theta = np.exp(psi(PRIOR + expected[d]))
+            _, tokens = naive_inference(counts, topics.words.T, theta, rounds - 1)
+            expected[d] = tokens.sum(axis=1)
+        elif rounds:
+            expected[d] = 0
+    shares = sparse_shares(expected).dense(topics.size)
+    weights = (shares * (whole.say * whole.length(1))[:, None]).sum(axis=0)
+    found = overlap([whole], topics, Serial(), [before], rounds)
+    np.testing.assert_allclose(found.weights, weights / weights.sum(), rtol=1e-6)
+
+
 def test_overlap_of_documents_that_say_nothing() -> None:
     found = overlap([topical(np.zeros((4, 9)))], start(), Serial())
     for array in found:
@@ -173,13 +195,17 @@ def test_topics_are_pulled_apart() -> None:
     found = polish([topical(table)], FineTopics(counts), 12, Serial())[0].counts
     assert found[0, :4].sum() > 0.99 * table[:30].sum()
     assert found[1, 4:].sum() > 0.99 * table[30:].sum()
-    assert inference.ROUNDS_GUESSED >= polishing.FIRST  # shares that are kept are the better ones
+    assert polishing.GUESS[0] <= inference.ROUNDS_GUESSED  # shares that are kept are better
 
 
-def test_overlap_from_where_polish_left_is_as_good() -> None:
-    whole = documents()
-    topics, state, _ = polish([whole], start(4), 20, Serial())
-    resumed, anew = overlap([whole], topics, Serial(), state), overlap([whole], topics, Serial())
-    np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.05)
-    np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.05)
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_overlap_from_where_polish_left_is_as_good(rounds: int) -> None:
+    truth = plant(2, documents=400, length=40, children=3, words=60)
+    whole = topical(truth.counts.toarray())
+    start = FineTopics((4000 * (0.7 * truth.parents + 0.3 / 60)).astype(np.float32))
+    topics, state, _ = polish([whole], start, 5, Serial())
+    resumed = overlap([whole], topics, Serial(), state, rounds)
+    anew = overlap([whole], topics, Serial())
+    np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.02)
+    np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.02)
     assert resumed.weights.sum() == pytest.approx(1)

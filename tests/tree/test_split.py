@@ -18,7 +18,7 @@ from strod.tree.options import MORE, TreeOptions
 from strod.tree.planted import plant
 from strod.tree.polish import Overlap, Polished, overlap, polish
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import POWER, Split, _energy, _Fit, _Node, split_node
+from strod.tree.split import POWER, Split, _energy, _first, _Fit, _Node, _often, split_node
 from strod.work import Serial
 from tests.tree.helpers import topical
 
@@ -81,7 +81,55 @@ def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
 def node(blocks: list[Counts], options: TreeOptions, *, ahead: bool = False) -> _Node:
     moments = Moments.of(blocks, WORDS, Serial())
     random = np.random.default_rng(3)
-    return _Node(blocks, moments, options, random, Serial(), POWER, blocks[0].size, ahead)
+    first, often = _first(blocks, WORDS), np.ones(WORDS, dtype=bool)
+    given = blocks, first, often, moments, options, random, Serial(), POWER
+    return _Node(*given, blocks[0].size, ahead)
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_words_that_decide_are_most_of_the_tokens(
+    monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("strod.tree.split.FEW_WORDS", few)
+    tokens = np.random.default_rng(5).zipf(1.5, 400).astype(float)
+    often = _often(tokens)
+    if few:
+        assert often.all()
+        return
+    kept, others = tokens[often], tokens[~often]
+    assert others.max() <= kept.min()
+    assert kept.sum() >= 0.95 * tokens.sum() > kept.sum() - kept.min()
+    assert 0 < len(others) < 400
+
+
+def test_rare_words_belong_to_all_topics_alike_in_the_spectral_start() -> None:
+    whole = sample()
+    first = _first([whole], WORDS)
+    np.testing.assert_allclose(first, whole.power(1).T @ whole.say)
+    often = first > np.median(first)
+    recovered = np.random.default_rng(1).dirichlet(np.ones(often.sum()), 3)
+    shares = np.array([0.5, 0.3, 0.2])
+    one = node([whole], TreeOptions())._replace(often=often)
+    start = one._start(Recovered(shares, recovered, np.ones(3), 1.0)).counts
+    np.testing.assert_allclose(start[:, ~often], np.outer(shares, first[~often]), rtol=1e-6)
+    total = first[often].sum()
+    mixed = 0.01 * first[often] + 0.99 * total * recovered
+    np.testing.assert_allclose(start[:, often], shares[:, None] * mixed, rtol=1e-6)
+    np.testing.assert_allclose(start.sum(axis=1), shares * first.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_topics_are_as_good_without_rare_words_in_the_moments(
+    monkeypatch: pytest.MonkeyPatch, ahead: bool
+) -> None:
+    whole = split(sample(), children=3, ahead=ahead)
+    monkeypatch.setattr("strod.tree.split.FEW_WORDS", 0)
+    frequent = split(sample(), children=3, ahead=ahead)
+    for one, other in ((whole, frequent), (frequent, whole)):
+        distance = abs(one.topics.words.T[:, None] - other.topics.words.T).sum(axis=2)
+        assert 0 < distance.min(axis=1).max() < 0.1
+    known = frequent.topics.counts.sum(axis=0)
+    assert np.array_equal(known > 0, _first([sample()], WORDS) > 0)  # polish knows all words
 
 
 def test_groups_become_topics_of_their_own() -> None:

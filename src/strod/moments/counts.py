@@ -126,6 +126,10 @@ class Counts:
         number[present] = np.arange(len(present), dtype=np.int32)
         return replace(self, indices=number[self.indices], width=len(present))
 
+    def over(self, words: NDArray[np.bool_]) -> Counts:
+        """The same documents over some of the words only, which are numbered anew."""
+        return self.words_where(words[self.indices]).renumbered(np.flatnonzero(words))
+
     def sample(self, documents: NDArray[np.bool_]) -> Counts:
         """Only some of the documents."""
         kept = np.repeat(documents, self.sizes)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
     from strod.moments.counts import Counts
     from strod.work import Engine
@@ -84,9 +84,10 @@ class Moments:
         return len(self.first)
 
     @cached_property
-    def _weighted(self) -> list[csr_array]:
-        """h_d·c_d of every block: E2 is applied many times."""
-        return [block.weighted() for block in self.blocks]
+    def _weighted(self) -> list[tuple[csr_array, csc_array]]:
+        """h_d·c_d of every block, both ways: E2 is applied many times."""
+        tables = (block.weighted() for block in self.blocks)
+        return [(table, table.T) for table in tables]
 
     def second(self, vectors: Array) -> Array:
         """E2·X without E2: one pass over the blocks."""
@@ -132,9 +133,10 @@ def _first(block: Counts) -> tuple[Array, Array, Array]:
     return one.T @ say, two.T @ say**2, totals
 
 
-def _second(vectors: Array) -> Callable[[csr_array], Array]:
-    def product(weighted: csr_array) -> Array:
-        result: Array = weighted.T @ (weighted @ vectors)
+def _second(vectors: Array) -> Callable[[tuple[csr_array, csc_array]], Array]:
+    def product(weighted: tuple[csr_array, csc_array]) -> Array:
+        table, across = weighted
+        result: Array = across @ (table @ vectors)
         return result
 
     return product

@@ -18,7 +18,7 @@ __all__ = ["Spectrum", "Whitening", "spectrum", "whiten"]
 
 BLOCK = 8  # vectors that E2 is applied to at once
 STEPS = 30  # at most
-SETTLED = 1e-5  # relative change of the eigenvalues in two steps; that of a vector is its root
+SETTLED = 1e-4  # relative change of the eigenvalues in two steps; that of a vector is its root
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Grower", "Grown", "count_documents", "document_shares", "grow", "measured"]
 
-COUNT_BYTES = 32  # of a topical count in memory, with what is derived from it
+COUNT_BYTES = 56  # of a topical count in memory, with what is derived from it
 HELD_BYTES = 12  # of one that is kept for the next pass
 SMALL = 64 << 20  # bytes that are always there
 TENSORS = 10  # copies of the tensor of a node, at the worst moment

@@ -43,7 +43,8 @@ GUESSED = 0.7  # of a document's start that g makes up, the rest being equal sha
 ROUNDS = 8  # from equal shares
 ROUNDS_GUESSED = 6
 LEAST = 0.01  # shares below are no evidence
-UNLIKELY = 0.1  # chance below which a token is not of a topic, or half of an equal share
+UNLIKELY = 0.2  # chance below which a token is not of a topic, or what is below an equal share
+ROUNDED = 1e-4  # what rounding may take from an equal share
 SILENT = 0.1  # tokens below which a document says nothing about a topic
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
@@ -112,6 +113,13 @@ def _infer(
                     count[z] += p * a[z]
         for z in range(k):
             count[z] *= weight[z]
+
+
+@kernel
+def _exp_digammas(values: Any, out: Any) -> None:
+    for d in range(values.shape[0]):
+        for z in range(values.shape[1]):
+            out[d, z] = exp_digamma(values[d, z])
 
 
 @kernel
@@ -266,6 +274,17 @@ class FineTopics:
         _infer(*given, rounds, *found)
         return found
 
+    def resume(
+        self,
+        documents: Counts,
+        expected: NDArray[np.float32],
+        rounds: int,
+        prior: Array | None = None,
+    ) -> Inferred:
+        """Rounds of inference that go on from expected counts, which other φ may have given."""
+        prior = np.full((1, self.size), PRIOR) if prior is None else prior
+        return self.infer(documents, _weights(prior + expected), rounds - 1, prior)
+
     def guess(self, documents: Counts) -> Array:
         """g: the chance of each topic to be the only one of a document."""
         chances = np.empty((documents.size, self.size))
@@ -316,25 +335,22 @@ class FineTopics:
     def _weights(self, documents: Counts, shares: Array) -> Array:
         """The weights exp ψ(a + n) again, from the shares that were kept."""
         expected = shares * documents.length(1)[:, None]
-        weights = np.zeros_like(expected)
-        kept = np.nonzero(expected)
-        weights[kept] = _exp_digamma(PRIOR + expected[kept])
-        return weights
+        return np.where(expected > 0, _weights(PRIOR + expected), 0.0)
 
 
-def _exp_digamma(values: Array) -> Array:
-    from scipy.special import psi  # noqa: PLC0415 - half the import time of this module
-
-    result: Array = np.exp(psi(values))
-    return result
+def _weights(gamma: Array) -> Array:
+    """θ = exp ψ(γ)."""
+    theta = np.empty(gamma.shape)
+    _exp_digammas(*fixed(np.ascontiguousarray(gamma)), theta)
+    return theta
 
 
 def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Counts:
     """The counts of a topic, `chance` being p(t|x,d) of every count of the topic above.
 
-    What is unlikely for one of so many `topics` is left out.
+    What is unlikely for one of so many `topics` is left out; a token stays in one at least.
     """
-    least = np.float32(min(UNLIKELY, 0.5 / topics))
+    least = np.float32(min(UNLIKELY, (1 - ROUNDED) / topics))
     given = fixed(documents.indptr, documents.tokens, documents.chance, chance)
     indptr = np.zeros(documents.size + 1, dtype=np.int64)
     size = _mark(*given, least, indptr)

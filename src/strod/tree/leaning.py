@@ -2,9 +2,9 @@
 
 Where documents are short, some are swept twice: with the same small prior for every topic, and
 with one that leans to the topic which explains all words of a document (see `inference`). If
-titles have one topic each the second is right, if they are mixtures the first: what foretells
-half of the words of other documents better decides for all. Which documents are tried is drawn
-by lots that are the same on every run.
+titles have one topic each the second is right, if they are mixtures the first: leaning is given
+up where the first foretells half of the words of other documents better. Which documents are
+tried is drawn by lots that are the same on every run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["completion", "polish_better"]
 PRIORS = 0.02, 0.1, 0.5, 1.0  # of each topic, for documents that are mixtures
 TRIAL = 40_000  # documents that tell which prior suits: half to learn from, half to foretell
 ENOUGH = 500  # of them to learn from, or the trial says nothing
-MARGIN = 0.005  # of the mean log-likelihood of a token, by which leaning has to win
+MARGIN = 0.005  # of the mean log-likelihood of a token, by which leaning may lose
 SHORT = 12.0  # mean tokens of a document, whole ones, up to which it may be about one topic
 
 
@@ -47,11 +47,10 @@ def polish_better(
 
 
 def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine) -> bool:
-    """Whether topics that were learnt with a leaning prior foretell other documents better.
+    """Whether topics that were learnt with a leaning prior foretell other documents as well.
 
-    Better than the others do with any prior: where documents are mixtures, one that gives
-    each topic its due foretells best, and leaning would learn wrong topics. Too few documents,
-    or a win by less than a hair, say nothing.
+    As the others do with any prior: where documents are mixtures, one that gives each topic its
+    due foretells best, and leaning would learn wrong topics. Too few documents say nothing.
     """
     rate = min(1.0, TRIAL / max(sum(block.size for block in blocks), 1))
     lots = [np.random.default_rng(number).random(block.size) for number, block in enumerate(blocks)]
@@ -66,7 +65,7 @@ def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engi
     leaning = polish(learnt, start, sweeps, engine, leaning=True).topics
     priors: list[Prior] = [plain.prior, *(partial(_flat, each, plain.size) for each in PRIORS)]
     best = max(completion(others, plain, engine, prior) for prior in priors)
-    return completion(others, leaning, engine, leaning.prior) > best + MARGIN
+    return completion(others, leaning, engine, leaning.prior) > best - MARGIN
 
 
 def _flat(each: float, size: int, _: Counts) -> Array:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlap", "Polished", "overlap", "polish"]
 
-ROUNDS = 2  # of inference in one sweep; the shares of the sweep before are the start
-FIRST, NEXT = 3, 1  # the same from a guess, in the first sweep and in those that go on from it
+# Rounds of inference in the first sweep, and in those that go on from the expected counts of
+# the one before: from equal shares, and from a guess.
+EQUAL = 3, 1
+GUESS = 2, 1
 
 
 class Polished(NamedTuple):
@@ -37,7 +39,7 @@ class Polished(NamedTuple):
     topics : FineTopics
         The topics.
     state : list of ndarray or None
-        Weights of the documents, where the next pass may start.
+        Expected counts of the documents, from which the next pass goes on.
     leaning : bool
         Whether the prior of the documents leant to one topic.
     """
@@ -83,22 +85,24 @@ def polish(
     state: State = [None] * len(blocks)
     topics = start
     for number in range(sweeps):
-        words, rounds = topics.words, (NEXT if number else FIRST) if guess else ROUNDS
+        words, rounds = topics.words, (GUESS if guess else EQUAL)[number > 0]
         total = np.zeros_like(words)
 
         def sweep(
             index: int, topics: FineTopics = topics, rounds: int = rounds
         ) -> tuple[int, Array, Inferred]:
-            prior = topics.prior(blocks[index]) if leaning else None
-            theta = state[index]
-            if theta is None and guess:
-                theta = topics.near(topics.guess(blocks[index])).astype(np.float32)
-            found = _resumed(topics, blocks[index], theta, rounds, prior)
-            return index, _evidence(blocks[index], found), found
+            block, before = blocks[index], state[index]
+            prior = topics.prior(block) if leaning else None
+            if before is not None:
+                found = topics.resume(block, before, rounds, prior)
+            else:
+                near = topics.near(topics.guess(block)) if guess else None
+                found = topics.infer(block, near, rounds, prior)
+            return index, _evidence(block, found), found
 
         for index, part, found in engine.map(sweep, range(len(blocks))):
             total += part
-            state[index] = found.theta.astype(np.float32)
+            state[index] = found.expected.astype(np.float32)
         topics = FineTopics((words * total).T.astype(np.float32))
     return Polished(topics, state, leaning)
 
@@ -110,16 +114,13 @@ def _evidence(block: Counts, found: Inferred) -> Array:
     return result
 
 
-def _resumed(
-    topics: FineTopics,
-    block: Counts,
-    theta: NDArray[np.float32] | None,
-    rounds: int,
-    prior: Array | None = None,
-) -> Inferred:
-    """Some more rounds of inference."""
-    warm = None if theta is None else theta.astype(np.float64)
-    return topics.infer(block, warm, rounds, prior)
+def _expected(
+    topics: FineTopics, block: Counts, before: NDArray[np.float32] | None, rounds: int
+) -> Array:
+    """Expected counts: found anew, by some rounds more, or as they were left."""
+    if before is None:
+        return topics.infer(block).expected
+    return topics.resume(block, before, rounds).expected if rounds else before.astype(np.float64)
 
 
 def overlap(
@@ -139,9 +140,8 @@ def overlap(
     weights, joint, squares = np.zeros(m), np.zeros((m, m)), np.zeros(m)
 
     def one(given: tuple[Counts, NDArray[np.float32] | None]) -> tuple[Array, Array, Array]:
-        block, theta = given
-        found = topics.infer(block) if theta is None else _resumed(topics, block, theta, rounds)
-        shares = sparse_shares(found.expected).dense(m)
+        block, before = given
+        shares = sparse_shares(_expected(topics, block, before, rounds)).dense(m)
         say = block.say * block.length(1)
         counts = shares * say[:, None]
         return counts.sum(axis=0), shares.T @ counts, (counts**2).sum(axis=0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from strod.kernels import fixed, kernel
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
@@ -153,28 +153,53 @@ def meetings(
     shards: Sequence[Rows], lists: list[Numbers], width: int, engine: Engine
 ) -> list[Array]:
     """For every list of words the number of documents in which two of them stand."""
-    chosen = np.unique(np.concatenate(lists))
-    asked = np.zeros(width, dtype=bool)  # a byte a word: most counts need to know no more
-    asked[chosen] = True
-    column = np.zeros(width, dtype=np.int32)
-    column[chosen] = np.arange(len(chosen))
-    columns = [column[words] for words in lists]
-    total = [np.zeros((len(words), len(words))) for words in lists]
+    longest = max(len(words) for words in lists)
+    total = np.zeros((len(lists), longest, longest))
+    known = _places(lists, width)
 
-    def visit(shard: Rows) -> list[Array]:
-        counts = shard.counts
-        held = np.flatnonzero(asked[counts.indices])
-        ends = np.searchsorted(held, counts.indptr)
-        place = column[counts.indices[held]]
-        parts = (np.ones(len(place), dtype=np.float32), place, ends)
-        stands = csr_array(parts, shape=(shard.size, len(chosen))).tocsc()
-        return [_pairs(stands[:, words]) for words in columns]
+    def visit(shard: Rows) -> NDArray[np.int32]:
+        counts, met = shard.counts, np.zeros(total.shape, dtype=np.int32)
+        indptr = np.asarray(counts.indptr, dtype=np.int64)
+        indices = np.asarray(counts.indices, dtype=np.int32)
+        _meet(*fixed(indptr, indices, *known), met)
+        return met
 
-    for found in engine.map(visit, shards):
-        total = [sums + part for sums, part in zip(total, found, strict=True)]
-    return total
+    for met in engine.map(visit, shards):
+        total += met
+    total = total + np.swapaxes(total, 1, 2) * (1 - np.eye(longest))
+    return [pairs[: len(words), : len(words)] for pairs, words in zip(total, lists, strict=True)]
 
 
-def _pairs(stands: csr_array) -> Array:
-    result: Array = (stands.T @ stands).toarray().astype(np.float64)
-    return result
+def _places(lists: list[Numbers], width: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Where words stand in lists: for each word the first of its places, lists, positions."""
+    words = np.concatenate(lists)
+    order = np.argsort(words, kind="stable")
+    number = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+    position = np.concatenate([np.arange(len(one)) for one in lists])
+    begin = np.searchsorted(words[order], np.arange(width + 1))
+    return begin, number[order], position[order]
+
+
+@kernel
+def _meet(indptr: Any, indices: Any, begin: Any, lists: Any, positions: Any, out: Any) -> None:
+    """For each list the pairs of its words that a document has, in the document's order."""
+    number, longest = out.shape[0], out.shape[1]
+    held = np.empty((number, longest), dtype=np.int64)
+    some = np.zeros(number, dtype=np.int64)
+    touched = np.empty(number, dtype=np.int64)
+    for d in range(indptr.size - 1):
+        size = 0
+        for j in range(indptr[d], indptr[d + 1]):
+            for i in range(begin[indices[j]], begin[indices[j] + 1]):
+                one = lists[i]
+                if some[one] == 0:
+                    touched[size] = one
+                    size += 1
+                held[one, some[one]] = positions[i]
+                some[one] += 1
+        for t in range(size):
+            one = touched[t]
+            for a in range(some[one]):
+                for b in range(a, some[one]):
+                    out[one, held[one, a], held[one, b]] += 1
+            some[one] = 0

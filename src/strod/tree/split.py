@@ -46,6 +46,8 @@ WEAK = 5.0  # effective documents below which a topic is junk, where there are e
 FAINT = 0.1  # of the mean weight: what a fine topic must reach
 SLIGHT = 0.25  # of its fair share: what a child must reach
 POWER = Power(steps=10)  # convergence is quadratic, and all are refined together in the end
+MOST = 0.95  # of the tokens: the words of which decide on the spectral start
+FEW_WORDS = 1000  # of which none is left out
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
 
@@ -132,12 +134,15 @@ def split_node(
     documents = sum(int((block.length(1) > 0).sum()) for block in blocks)
     present = _present(blocks, width)
     blocks = [block.renumbered(present) for block in blocks]
-    moments = Moments.of(blocks, len(present), engine)
+    first = _first(blocks, len(present))
+    often = _often(first)
+    known = blocks if often.all() else [block.over(often) for block in blocks]
+    moments = Moments.of(known, int(often.sum()), engine)
     if documents < FEWEST:
         raise NotSplit("too few documents")
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    node = _Node(blocks, moments, options, random, engine, power, documents, ahead)
+    node = _Node(blocks, first, often, moments, options, random, engine, power, documents, ahead)
     fit = node.best()
     polished, shared = node.without_junk(fit)
     if isinstance(options.children, int) or ahead:
@@ -154,6 +159,27 @@ def _present(blocks: Sequence[Counts], width: int) -> NDArray[np.int64]:
     for block in blocks:
         seen[block.indices] = True
     return np.flatnonzero(seen)
+
+
+def _first(blocks: Sequence[Counts], width: int) -> Array:
+    """Expected tokens of each word, as much as their documents say: M1 before it is divided."""
+    total = np.zeros(width)
+    for block in blocks:
+        total += np.bincount(block.indices, block.weighted().data, width)
+    return total
+
+
+def _often(tokens: Array) -> NDArray[np.bool_]:
+    """The most frequent words, which make up `MOST` of the tokens; all if there are few.
+
+    Rare words are most of a vocabulary, and so most of the work on E2, and say next to nothing
+    there. What is a moment of some words only is exact for those; polish finds the others.
+    """
+    often = np.ones(len(tokens), dtype=bool)
+    if len(tokens) > FEW_WORDS:
+        order = np.argsort(-tokens, kind="stable")
+        often[order[np.cumsum(tokens[order]) > MOST * tokens.sum()][1:]] = False
+    return often
 
 
 def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: bool) -> int:
@@ -245,6 +271,8 @@ class _Node(NamedTuple):
     """The sample of a node, and how it is decomposed."""
 
     blocks: Sequence[Counts]
+    first: Array
+    often: NDArray[np.bool_]
     moments: Moments
     options: TreeOptions
     random: np.random.Generator
@@ -279,10 +307,7 @@ class _Node(NamedTuple):
         found = spectrum(moments, min(rank, moments.width), self.random)
         k = _components(found, moments.noise, options, ahead=self.ahead)
         recovered, alpha0 = _recovered(moments, found, k, options, self.random, self.power)
-        words = recovered.words * (1 - MIXED) + MIXED * moments.first
-        counts = words * recovered.weights[:, None] * moments.tokens
-        start = FineTopics(counts.astype(np.float32))
-        given = self.blocks, start, options.polish, self.engine
+        given = self.blocks, self._start(recovered), options.polish, self.engine
         polished = polish_better(*given) if self.ahead else polish(*given, guess=True)
         shared = self._overlap(polished)
         size = polished.topics.size
@@ -290,6 +315,14 @@ class _Node(NamedTuple):
         weight = FAINT / size if self.ahead else SLIGHT / fair
         weak = min(WEAK, self.documents / (2 * size))  # half of a fair share of few documents
         return _Fit(found, recovered, alpha0, polished, shared, options.least, weak, weight)
+
+    def _start(self, recovered: Recovered) -> FineTopics:
+        """The spectral topics; rare words, about which they know nothing, belong to all alike."""
+        words = np.tile(self.first, (len(recovered.words), 1))
+        total = words[0, self.often].sum()
+        words[:, self.often] *= MIXED
+        words[:, self.often] += (1 - MIXED) * total * recovered.words
+        return FineTopics((words * recovered.weights[:, None]).astype(np.float32))
 
     def without_junk(self, fit: _Fit) -> tuple[Polished, Overlap]:
         """Drop junk, as long as there are more topics than children."""
@@ -326,6 +359,10 @@ class _Node(NamedTuple):
         return again, self._overlap(again)
 
     def _overlap(self, polished: Polished) -> Overlap:
-        """How topics share documents; a prior that leans to one topic has no say in it."""
+        """How topics share documents; a prior that leans to one topic has no say in it.
+
+        Where they are to be grouped by it, with the words that they have in the end.
+        """
         topics, state, leaning = polished
-        return overlap(self.blocks, topics, self.engine, state, rounds=2 if leaning else 0)
+        rounds = 3 if leaning else int(self.ahead)
+        return overlap(self.blocks, topics, self.engine, state, rounds)
