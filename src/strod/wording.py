@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+__all__ = ["counted", "percent"]
 
 
 def counted(count: int, noun: str) -> str:
     """1 document, 2,000 documents."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """12.3%, but what is there is not 0.0%."""
+    return "<0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"  # noqa: PLR2004 - half of it

@@ -13,7 +13,7 @@ from scipy.special import psi
 from strod.errors import UsageError
 from strod.tree import revise
 from strod.tree.grow import Grown, document_shares
-from strod.tree.inference import PRIOR, ROUNDED, SILENT, UNLIKELY
+from strod.tree.inference import PRIOR, ROUNDED, SILENT, UNLIKELY, FineTopics
 from strod.tree.matrix import matrix_shards
 from strod.tree.planted import plant
 from strod.tree.sampling import root_counts, thinning
@@ -238,10 +238,21 @@ def test_words_and_weights_of_several_parts(built: Planted) -> None:
             for topic in fine:
                 own += tree.splits[one].topics.counts[topic].astype(np.float64)
             own /= built.kept
+            own[own < 1e-9 * own.max()] = 0
             expected += naive_weight(tree, [Part(one, fine)]) * own / own.sum()
         expected /= expected.sum()
         found = revise.mixed_words(tree, parts, built.kept)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12, err_msg=name)
+
+
+def test_words_that_vanishing_shares_leave_behind_are_none(built: Planted) -> None:
+    split = built.tree.splits[ROOT]
+    counts = np.full_like(split.topics.counts, 2)
+    counts[0, :3] = 1e-25, 1e-8, 1e-10
+    changed = Grown({}, {ROOT: replace(split, topics=FineTopics(counts))})
+    found = revise.mixed_words(changed, [Part(ROOT, [0])], np.ones(WIDTH))
+    assert found.tolist()[:3] == [0, pytest.approx(1e-8 / (2 * (WIDTH - 3))), 0]
+    assert found.sum() == pytest.approx(1)
 
 
 # -- sums of counts ----------------------------------------------------------------------

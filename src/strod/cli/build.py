@@ -12,6 +12,7 @@ import typer
 from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output, size
 from strod.errors import UsageError
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -173,8 +174,8 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     documents = report["documents"]
     about = workspace.manifest["corpus"]
     console.print(
-        f"{workspace.path}: {number(about['documents'])} documents, {number(about['tokens'])} "
-        f"words, vocabulary {number(about['vocabulary'])}"
+        f"{workspace.path}: {counted(about['documents'], 'document')}, "
+        f"{counted(about['tokens'], 'word')}, vocabulary {number(about['vocabulary'])}"
     )
     if documents["rejected"]:
         console.print(f"left out {number(documents['rejected'])} of {number(documents['read'])}:")

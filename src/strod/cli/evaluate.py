@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from strod.cli.console import TerminalProgress, number, output
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +62,7 @@ def evaluate(
 def print_report(report: Report, workspace: str, console: Console, *, phrases: bool) -> None:
     """The report for people."""
     console.print(
-        f"{number(report.documents)} documents, {number(len(report.topics))} topics, "
+        f"{counted(report.documents, 'document')}, {counted(len(report.topics), 'topic')}, "
         f"the best {report.top} words {'and phrases ' if phrases else ''}of each"
     )
     if not report.topics:

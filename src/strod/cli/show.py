@@ -12,8 +12,9 @@ import typer
 from rich.cells import cell_len
 from rich.text import Text
 
-from strod.cli.console import TerminalProgress, number, output
+from strod.cli.console import TerminalProgress, output
 from strod.tree.topic import walk
+from strod.wording import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,8 +91,8 @@ def print_tree(
     corpus, tree = workspace.corpus, workspace.tree
     top = tree.find(start or "o")
     console.print(
-        f"{number(corpus.documents)} documents, {number(corpus.tokens)} words, "
-        f"{number(len(tree) - 1)} topics"
+        f"{counted(corpus.documents, 'document')}, {counted(corpus.tokens, 'word')}, "
+        f"{counted(len(tree) - 1, 'topic')}"
     )
     if not tree.root.children:
         why = "" if tree.root.reason in LEAF else f": {tree.root.reason}"
@@ -138,7 +139,7 @@ def print_branch(change: Change, console: Console) -> list[Text]:
             continue
         node = change.nodes[name]
         head = Text.assemble(
-            (path, "bold"), " ", (f"{100 * node.weight:.1f}%", "cyan"), " ", (name, "dim"), "  ",
+            (path, "bold"), " ", (percent(node.weight), "cyan"), " ", (name, "dim"), "  ",
             (f"{node.label}: " if node.named else "", "bold"),
         )  # fmt: skip
         texts, room = [text for text, _ in node.phrases[:SHOWN]], console.width - head.cell_len
@@ -160,7 +161,7 @@ def _line(
 ) -> Text:
     head = Text.assemble(
         (guide, "dim"), (topic.path, "bold" if topic.level < 2 else ""), " ",  # noqa: PLR2004
-        (f"{100 * topic.weight:.1f}%", "cyan"), "  ", (f"{topic.id}  " if ids else "", "dim"),
+        (percent(topic.weight), "cyan"), "  ", (f"{topic.id}  " if ids else "", "dim"),
     )  # fmt: skip
     if topic.named:  # by somebody; other names are made of the phrases that follow
         head += Text.assemble((f"{topic.label}", "bold"), ": ")

@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 COLLAPSED = "collapsed"
+NOTHING = 1e-9  # of the largest count: what vanishing shares leave behind, no evidence of a word
 
 
 def combined(masses: Iterable[Sequence[Part]]) -> list[Part]:
@@ -70,6 +71,7 @@ def mixed_words(tree: Grown, parts: Sequence[Part], kept: Array) -> Array:
     for part in parts:
         split = tree.splits[part.split]
         counts = split.topics.counts[part.fine].sum(axis=0, dtype=np.float64) / kept
+        counts[counts < NOTHING * counts.max()] = 0
         if len(parts) == 1:
             return np.asarray(counts / counts.sum())
         total += mass_weight(tree, [part]) * counts / counts.sum()
