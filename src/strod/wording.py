@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "percent"]
+__all__ = ["counted", "percent", "sizes"]
 
 
 def counted(count: int, noun: str) -> str:
     """1 document, 2,000 documents."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def sizes(documents: int, words: int, topics: int) -> str:
+    """1 document, 20 words, 3 topics."""
+    parts = ((documents, "document"), (words, "word"), (topics, "topic"))
+    return ", ".join(counted(*part) for part in parts)
 
 
 def percent(share: float) -> str:

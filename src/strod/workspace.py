@@ -12,6 +12,7 @@ from strod.errors import DamagedError
 from strod.hierarchy import Tree
 from strod.store.manifest import read_manifest
 from strod.store.trees import read_change
+from strod.wording import counted
 
 if TYPE_CHECKING:
     import os
@@ -49,8 +50,8 @@ class Workspace:
     def __repr__(self) -> str:
         about = self.manifest
         return (
-            f"<Workspace {str(self.path)!r}: {about['corpus']['documents']:,} documents, "
-            f"{about['tree']['topics']} topics>"
+            f"<Workspace {str(self.path)!r}: {counted(about['corpus']['documents'], 'document')}, "
+            f"{counted(about['tree']['topics'], 'topic')}>"
         )
 
     @cached_property

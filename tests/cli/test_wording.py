@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strod.wording import counted, percent
+from strod.wording import counted, percent, sizes
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,7 @@ def test_counted(count: int, expected: str) -> None:
 )
 def test_percent(share: float, expected: str) -> None:
     assert percent(share) == expected
+
+
+def test_sizes() -> None:
+    assert sizes(1, 2000, 1) == "1 document, 2,000 words, 1 topic"

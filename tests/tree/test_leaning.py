@@ -9,6 +9,7 @@ import pytest
 
 from strod.tree.inference import FineTopics
 from strod.tree.leaning import completion, polish_better
+from strod.tree.planted import plant
 from strod.tree.polish import polish
 from strod.work import Serial
 from tests.tree.helpers import parts, random_counts, topical
@@ -68,6 +69,21 @@ def test_the_prior_suits_the_documents(topics_of_one: int, expected: bool) -> No
     assert found.leaning == expected
     same = polish(parts(whole, 3), near, SWEEPS, Serial(), leaning=expected)
     assert found.topics.counts.tobytes() == same.topics.counts.tobytes()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mixtures_of_a_planted_tree_do_not_lean(seed: int) -> None:
+    truth = plant(seed, documents=1200, length=10)
+    start = FineTopics((2000 * truth.parents).astype(np.float32))
+    assert not polish_better([topical(truth.counts.toarray())], start, SWEEPS, Serial()).leaning
+
+
+def test_nothing_to_foretell_says_nothing() -> None:
+    """Documents of one word each, three times."""
+    table = 3.0 * np.eye(4)[np.arange(2000) % 4]
+    start = FineTopics(np.random.default_rng(0).gamma(1, 9, (3, 4)).astype(np.float32))
+    assert np.isnan(completion([topical(table)], start, Serial(), start.prior))
+    assert not polish_better([topical(table)], start, SWEEPS, Serial()).leaning
 
 
 def test_long_documents_are_not_tried() -> None:

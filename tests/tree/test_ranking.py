@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.tree.matrix import matrix_shards
+from strod.engine.local import LocalEngine
+from strod.tree.matrix import MatrixShard, matrix_shards
 from strod.tree.planted import plant
-from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words, scores
+from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words, meetings, scores
 from strod.tree.topic import ROOT, Node
 from strod.work import Serial
 from tests.tree.helpers import grown
@@ -50,6 +51,27 @@ def test_heads_equal_a_naive_count() -> None:
         for name in "ab":
             assert nodes[name].heads == naive_heads(counts, nodes[name], root, root), case
         assert root.heads == np.argsort(-words[0], kind="stable")[:HEADS].tolist()
+
+
+def test_meetings_of_lists_that_overlap() -> None:
+    """Of different lengths, unsorted, empty; over several shards, by several workers."""
+    table = np.random.default_rng(1).poisson(0.4, (50, 12))
+    lists = [np.array(one, dtype=np.int64) for one in ([3, 1, 7], [7], [], [11, 0, 3, 7, 2])]
+    shards = [
+        MatrixShard(first, 10, csr_array(table[first : first + 10])) for first in range(0, 50, 10)
+    ]
+    for engine in (Serial(), LocalEngine(2)):
+        found = meetings(shards, lists, 12, engine)
+        for words, pairs in zip(lists, found, strict=True):
+            stands = (table[:, words] > 0).astype(float)
+            assert np.array_equal(pairs, stands.T @ stands)
+
+
+def test_a_row_with_a_word_twice_writes_nowhere_else() -> None:
+    twice = csr_array((np.ones(9000), np.zeros(9000, dtype=np.int32), [0, 9000]), shape=(1, 2))
+    lists = [np.array([0]), np.array([1])]
+    one, other = meetings([MatrixShard(0, 1, twice)], lists, 2, Serial())
+    assert (one.tolist(), other.tolist()) == ([[1]], [[0]])
 
 
 def test_affinity_has_bounds_and_says_nothing_of_rare_words() -> None:

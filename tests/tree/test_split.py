@@ -18,7 +18,7 @@ from strod.tree.options import MORE, TreeOptions
 from strod.tree.planted import plant
 from strod.tree.polish import Overlap, Polished, overlap, polish
 from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import POWER, Split, _energy, _first, _Fit, _Node, _often, split_node
+from strod.tree.split import POWER, Split, _energy, _Fit, _Node, _often, _tokens, split_node
 from strod.work import Serial
 from tests.tree.helpers import topical
 
@@ -81,30 +81,45 @@ def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
 def node(blocks: list[Counts], options: TreeOptions, *, ahead: bool = False) -> _Node:
     moments = Moments.of(blocks, WORDS, Serial())
     random = np.random.default_rng(3)
-    first, often = _first(blocks, WORDS), np.ones(WORDS, dtype=bool)
+    first, often = _tokens(blocks, WORDS), np.ones(WORDS, dtype=bool)
     given = blocks, first, often, moments, options, random, Serial(), POWER
     return _Node(*given, blocks[0].size, ahead)
 
 
-@pytest.mark.parametrize("few", [0, 1000])
-def test_words_that_decide_are_most_of_the_tokens(
-    monkeypatch: pytest.MonkeyPatch, few: int
-) -> None:
-    monkeypatch.setattr("strod.tree.split.FEW_WORDS", few)
-    tokens = np.random.default_rng(5).zipf(1.5, 400).astype(float)
-    often = _often(tokens)
-    if few:
-        assert often.all()
-        return
+@pytest.mark.parametrize("least", [0, 5, 300, 400, 1000])
+def test_words_that_decide_are_most_of_the_tokens(least: int) -> None:
+    tokens = np.random.default_rng(5).zipf(1.2, 400).clip(max=1000).astype(float)
+    often = _often(tokens, least)
     kept, others = tokens[often], tokens[~often]
-    assert others.max() <= kept.min()
-    assert kept.sum() >= 0.95 * tokens.sum() > kept.sum() - kept.min()
-    assert 0 < len(others) < 400
+    assert others.max(initial=0) <= kept.min()
+    assert kept.sum() >= 0.95 * tokens.sum()
+    assert len(kept) == min(least, 400) or kept.sum() - kept.min() < 0.95 * tokens.sum()
+    assert len(kept) >= min(least, 400)
+    assert 5 < _often(tokens, 0).sum() < 300
+
+
+@pytest.mark.parametrize("polish", [0, 1])
+def test_all_words_decide_where_polish_cannot_find_the_others(
+    monkeypatch: pytest.MonkeyPatch, polish: int
+) -> None:
+    monkeypatch.setattr("strod.tree.split.FEW_WORDS", 0)
+    widths = []
+    of = Moments.of.__func__  # type: ignore[attr-defined]
+
+    def seen(kind: type[Moments], blocks: list[Counts], width: int, engine: Serial) -> Moments:
+        widths.append(width)
+        found: Moments = of(kind, blocks, width, engine)
+        return found
+
+    monkeypatch.setattr(Moments, "of", classmethod(seen))
+    split(sample(), children=3, polish=polish)
+    present = int((_tokens([sample()], WORDS) > 0).sum())
+    assert (widths == [present]) == (not polish)
 
 
 def test_rare_words_belong_to_all_topics_alike_in_the_spectral_start() -> None:
     whole = sample()
-    first = _first([whole], WORDS)
+    first = _tokens([whole], WORDS)
     np.testing.assert_allclose(first, whole.power(1).T @ whole.say)
     often = first > np.median(first)
     recovered = np.random.default_rng(1).dirichlet(np.ones(often.sum()), 3)
@@ -129,7 +144,7 @@ def test_topics_are_as_good_without_rare_words_in_the_moments(
         distance = abs(one.topics.words.T[:, None] - other.topics.words.T).sum(axis=2)
         assert 0 < distance.min(axis=1).max() < 0.1
     known = frequent.topics.counts.sum(axis=0)
-    assert np.array_equal(known > 0, _first([sample()], WORDS) > 0)  # polish knows all words
+    assert np.array_equal(known > 0, _tokens([sample()], WORDS) > 0)  # polish knows all words
 
 
 def test_groups_become_topics_of_their_own() -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from strod.cli.console import TerminalProgress, output
 from strod.tree.topic import walk
-from strod.wording import counted, percent
+from strod.wording import percent, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,10 +90,7 @@ def print_tree(
     """The tree for people: a line a topic, as wide as the screen unless a number is given."""
     corpus, tree = workspace.corpus, workspace.tree
     top = tree.find(start or "o")
-    console.print(
-        f"{counted(corpus.documents, 'document')}, {counted(corpus.tokens, 'word')}, "
-        f"{counted(len(tree) - 1, 'topic')}"
-    )
+    console.print(sizes(corpus.documents, corpus.tokens, len(tree) - 1))
     if not tree.root.children:
         why = "" if tree.root.reason in LEAF else f": {tree.root.reason}"
         console.print(f"the corpus is one topic{why}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from strod.hierarchy import Topic, Tree
 
-__all__ = ["EVERYTHING", "escaped", "name_of", "percent", "phrases_of", "plain", "topics_of"]
+__all__ = ["EVERYTHING", "escaped", "name_of", "phrases_of", "plain", "topics_of"]
 
 EVERYTHING = "everything"  # the root has no name of its own
 _NAMED_BY = 3  # words of a name where there are no phrases
@@ -40,11 +40,6 @@ def name_of(topic: Topic) -> str:
 def phrases_of(topic: Topic, number: int | None) -> list[str]:
     """The best `number` phrases; 0 and None mean all."""
     return [text for text, _ in topic.phrases[: number or None]]
-
-
-def percent(share: float) -> str:
-    """33.2%."""
-    return f"{100 * share:.1f}%"
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strod.export.names import name_of, percent, phrases_of, topics_of
+from strod.export.names import name_of, phrases_of, topics_of
+from strod.wording import percent, sizes
 
 if TYPE_CHECKING:
     from strod.hierarchy import Topic
@@ -24,14 +25,14 @@ def markdown(workspace: Workspace, phrases: int | None = None) -> str:
     corpus, tree = workspace.corpus, workspace.tree
     head = (
         f"# {_escaped(workspace.path.stem)}\n\n"
-        f"{corpus.documents:,} documents, {corpus.tokens:,} words, {len(tree) - 1:,} topics\n\n"
+        f"{sizes(corpus.documents, corpus.tokens, len(tree) - 1)}\n\n"
     )
     return head + "".join(_item(topic, number) for topic in topics_of(tree))
 
 
 def _item(topic: Topic, phrases: int) -> str:
     texts = ", ".join(map(_escaped, phrases_of(topic, phrases)))
-    name = f"**{_escaped(name_of(topic))}** ({topic.path}, {percent(topic.weight)})"
+    name = f"**{_escaped(name_of(topic))}** ({topic.path}, {_escaped(percent(topic.weight))})"
     return "  " * topic.level + f"- {name}" + (f": {texts}" if texts else "") + "\n"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from strod.export.names import escaped, name_of, percent, phrases_of
+from strod.export.names import escaped, name_of, phrases_of
 from strod.export.samples import samples
 from strod.progress import Progress, Silent
-from strod.wording import counted
+from strod.wording import counted, percent, sizes
 
 if TYPE_CHECKING:
     from strod.export.samples import Sample
@@ -43,10 +43,7 @@ def page(
 def _framed(workspace: Workspace, tree: str) -> str:
     """The page around the tree."""
     corpus, title = workspace.corpus, escaped(workspace.path.stem)
-    about = (
-        f"{corpus.documents:,} documents, {corpus.tokens:,} words, "
-        f"{len(workspace.tree) - 1:,} topics"
-    )
+    about = sizes(corpus.documents, corpus.tokens, len(workspace.tree) - 1)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -109,8 +106,8 @@ class _Writer:
             f'<span class="name" dir="auto">{escaped(name)}</span> '
             f'<span class="teaser" aria-hidden="true">{escaped(teaser)}</span> '
             f'<span class="bar" aria-hidden="true">'
-            f'<span style="width:{percent(topic.weight)}"></span></span> '
-            f'<span class="weight">{percent(topic.weight)}</span></summary>'
+            f'<span style="width:{100 * topic.weight:.1f}%"></span></span> '
+            f'<span class="weight">{escaped(percent(topic.weight))}</span></summary>'
         )
 
     def _about(self, topic: Topic) -> str:
@@ -130,7 +127,8 @@ class _Writer:
         if not found:
             return ""
         rows = "".join(
-            f'<li><span class="share">{percent(one.share)}</span> <code>{escaped(one.id)}</code> '
+            f'<li><span class="share">{escaped(percent(one.share))}</span> '
+            f"<code>{escaped(one.id)}</code> "
             f'<span dir="auto">{escaped(one.text)}</span></li>'
             for one in found
         )

@@ -87,7 +87,9 @@ class Counts:
 
     def weighted(self) -> csr_array:
         """Documents by words: c·p times the say of the document."""
-        return self.table(self.expected * np.repeat(self.say, self.sizes))
+        table = self.power(1)  # not `expected`, which would be kept
+        table.data *= np.repeat(self.say, self.sizes)
+        return table
 
     def length(self, exponent: int) -> NDArray[np.float64]:
         """s_r = Σ_x c·p^r of every document."""

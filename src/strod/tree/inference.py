@@ -43,7 +43,7 @@ GUESSED = 0.7  # of a document's start that g makes up, the rest being equal sha
 ROUNDS = 8  # from equal shares
 ROUNDS_GUESSED = 6
 LEAST = 0.01  # shares below are no evidence
-UNLIKELY = 0.2  # chance below which a token is not of a topic, or what is below an equal share
+UNLIKELY = 0.2  # chance below which a token is not of a topic; of more than five, an equal share
 ROUNDED = 1e-4  # what rounding may take from an equal share
 SILENT = 0.1  # tokens below which a document says nothing about a topic
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
@@ -281,9 +281,9 @@ class FineTopics:
         rounds: int,
         prior: Array | None = None,
     ) -> Inferred:
-        """Rounds of inference that go on from expected counts, which other φ may have given."""
+        """One round of inference or more, from expected counts that other φ may have given."""
         prior = np.full((1, self.size), PRIOR) if prior is None else prior
-        return self.infer(documents, _weights(prior + expected), rounds - 1, prior)
+        return self.infer(documents, _theta(prior + expected), rounds - 1, prior)
 
     def guess(self, documents: Counts) -> Array:
         """g: the chance of each topic to be the only one of a document."""
@@ -335,10 +335,10 @@ class FineTopics:
     def _weights(self, documents: Counts, shares: Array) -> Array:
         """The weights exp ψ(a + n) again, from the shares that were kept."""
         expected = shares * documents.length(1)[:, None]
-        return np.where(expected > 0, _weights(PRIOR + expected), 0.0)
+        return np.where(expected > 0, _theta(PRIOR + expected), 0.0)
 
 
-def _weights(gamma: Array) -> Array:
+def _theta(gamma: Array) -> Array:
     """θ = exp ψ(γ)."""
     theta = np.empty(gamma.shape)
     _exp_digammas(*fixed(np.ascontiguousarray(gamma)), theta)
@@ -348,7 +348,8 @@ def _weights(gamma: Array) -> Array:
 def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Counts:
     """The counts of a topic, `chance` being p(t|x,d) of every count of the topic above.
 
-    What is unlikely for one of so many `topics` is left out; a token stays in one at least.
+    What is unlikely for one of so many `topics` is left out, and so is a document of which
+    next to nothing is left.
     """
     least = np.float32(min(UNLIKELY, (1 - ROUNDED) / topics))
     given = fixed(documents.indptr, documents.tokens, documents.chance, chance)

@@ -3,8 +3,8 @@
 Where documents are short, some are swept twice: with the same small prior for every topic, and
 with one that leans to the topic which explains all words of a document (see `inference`). If
 titles have one topic each the second is right, if they are mixtures the first: leaning is given
-up where the first foretells half of the words of other documents better. Which documents are
-tried is drawn by lots that are the same on every run.
+up where the first foretells half of the words of other documents better, by more than a hair.
+Which documents are tried is drawn by lots that are the same on every run.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def _are_short(blocks: Sequence[Counts]) -> bool:
 def completion(blocks: Sequence[Counts], topics: FineTopics, engine: Engine, prior: Prior) -> float:
     """How well topics foretell every second word of the documents from the other words.
 
-    The mean of log Σ_z θ_z·φ_zx over tokens, θ being inferred from the other words.
+    The mean of log Σ_z θ_z·φ_zx over tokens, θ being inferred from the other words; not a
+    number if there are none.
     """
 
     def one(block: Counts) -> tuple[float, float]:
@@ -96,4 +97,5 @@ def completion(blocks: Sequence[Counts], topics: FineTopics, engine: Engine, pri
         return float(tokens @ np.log(chance)), float(tokens.sum())
 
     parts = np.array(list(engine.map(one, blocks)))
-    return float(parts[:, 0].sum() / max(parts[:, 1].sum(), np.finfo(float).tiny))
+    likelihood, tokens = parts.sum(axis=0)
+    return float(likelihood / tokens) if tokens > 0 else float("nan")

@@ -166,7 +166,6 @@ def meetings(
 
     for met in engine.map(visit, shards):
         total += met
-    total = total + np.swapaxes(total, 1, 2) * (1 - np.eye(longest))
     return [pairs[: len(words), : len(words)] for pairs, words in zip(total, lists, strict=True)]
 
 
@@ -182,7 +181,10 @@ def _places(lists: list[Numbers], width: int) -> tuple[Numbers, Numbers, Numbers
 
 @kernel
 def _meet(indptr: Any, indices: Any, begin: Any, lists: Any, positions: Any, out: Any) -> None:
-    """For each list the pairs of its words that a document has, in the document's order."""
+    """Count for each list the pairs of its words that a document has, and each with itself.
+
+    A row that has a word twice, which none should, is no reason to write beyond a list's end.
+    """
     number, longest = out.shape[0], out.shape[1]
     held = np.empty((number, longest), dtype=np.int64)
     some = np.zeros(number, dtype=np.int64)
@@ -195,11 +197,12 @@ def _meet(indptr: Any, indices: Any, begin: Any, lists: Any, positions: Any, out
                 if some[one] == 0:
                     touched[size] = one
                     size += 1
-                held[one, some[one]] = positions[i]
-                some[one] += 1
+                if some[one] < longest:
+                    held[one, some[one]] = positions[i]
+                    some[one] += 1
         for t in range(size):
             one = touched[t]
             for a in range(some[one]):
-                for b in range(a, some[one]):
+                for b in range(some[one]):
                     out[one, held[one, a], held[one, b]] += 1
             some[one] = 0

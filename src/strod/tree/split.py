@@ -47,7 +47,7 @@ FAINT = 0.1  # of the mean weight: what a fine topic must reach
 SLIGHT = 0.25  # of its fair share: what a child must reach
 POWER = Power(steps=10)  # convergence is quadratic, and all are refined together in the end
 MOST = 0.95  # of the tokens: the words of which decide on the spectral start
-FEW_WORDS = 1000  # of which none is left out
+FEW_WORDS = 1000  # the most frequent ones, which always do
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
 
@@ -134,15 +134,15 @@ def split_node(
     documents = sum(int((block.length(1) > 0).sum()) for block in blocks)
     present = _present(blocks, width)
     blocks = [block.renumbered(present) for block in blocks]
-    first = _first(blocks, len(present))
-    often = _often(first)
-    known = blocks if often.all() else [block.over(often) for block in blocks]
-    moments = Moments.of(known, int(often.sum()), engine)
     if documents < FEWEST:
         raise NotSplit("too few documents")
+    tokens = _tokens(blocks, len(present))
+    often = _often(tokens, len(tokens) if not options.polish else FEW_WORDS)
+    known = blocks if often.all() else [block.over(often) for block in blocks]
+    moments = Moments.of(known, int(often.sum()), engine)
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    node = _Node(blocks, first, often, moments, options, random, engine, power, documents, ahead)
+    node = _Node(blocks, tokens, often, moments, options, random, engine, power, documents, ahead)
     fit = node.best()
     polished, shared = node.without_junk(fit)
     if isinstance(options.children, int) or ahead:
@@ -161,7 +161,7 @@ def _present(blocks: Sequence[Counts], width: int) -> NDArray[np.int64]:
     return np.flatnonzero(seen)
 
 
-def _first(blocks: Sequence[Counts], width: int) -> Array:
+def _tokens(blocks: Sequence[Counts], width: int) -> Array:
     """Expected tokens of each word, as much as their documents say: M1 before it is divided."""
     total = np.zeros(width)
     for block in blocks:
@@ -169,16 +169,17 @@ def _first(blocks: Sequence[Counts], width: int) -> Array:
     return total
 
 
-def _often(tokens: Array) -> NDArray[np.bool_]:
-    """The most frequent words, which make up `MOST` of the tokens; all if there are few.
+def _often(tokens: Array, least: int) -> NDArray[np.bool_]:
+    """The most frequent words, `least` or as many as make up `MOST` of the tokens.
 
     Rare words are most of a vocabulary, and so most of the work on E2, and say next to nothing
-    there. What is a moment of some words only is exact for those; polish finds the others.
+    there. Moments of some words are those of the same topics, cut to these words; polish finds
+    where the others belong.
     """
-    often = np.ones(len(tokens), dtype=bool)
-    if len(tokens) > FEW_WORDS:
-        order = np.argsort(-tokens, kind="stable")
-        often[order[np.cumsum(tokens[order]) > MOST * tokens.sum()][1:]] = False
+    order = np.argsort(-tokens, kind="stable")
+    enough = 1 + int((np.cumsum(tokens[order]) < MOST * tokens.sum()).sum())
+    often = np.zeros(len(tokens), dtype=bool)
+    often[order[: max(enough, least)]] = True
     return often
 
 
@@ -271,7 +272,7 @@ class _Node(NamedTuple):
     """The sample of a node, and how it is decomposed."""
 
     blocks: Sequence[Counts]
-    first: Array
+    tokens: Array
     often: NDArray[np.bool_]
     moments: Moments
     options: TreeOptions
@@ -318,7 +319,7 @@ class _Node(NamedTuple):
 
     def _start(self, recovered: Recovered) -> FineTopics:
         """The spectral topics; rare words, about which they know nothing, belong to all alike."""
-        words = np.tile(self.first, (len(recovered.words), 1))
+        words = np.tile(self.tokens, (len(recovered.words), 1))
         total = words[0, self.often].sum()
         words[:, self.often] *= MIXED
         words[:, self.often] += (1 - MIXED) * total * recovered.words
@@ -364,5 +365,5 @@ class _Node(NamedTuple):
         Where they are to be grouped by it, with the words that they have in the end.
         """
         topics, state, leaning = polished
-        rounds = 3 if leaning else int(self.ahead)
+        rounds = 3 if leaning else int(self.ahead or topics.size > self.options.least)
         return overlap(self.blocks, topics, self.engine, state, rounds)
