@@ -343,7 +343,9 @@ class _Draft:
             else:
                 grower.split(node, parts)
         if len(node.children) == len(pinned):
-            raise UsageError(f"{topic}: cannot be split: {node.reason}")
+            raise UsageError(
+                f"{topic}: cannot be split: {node.reason}; take a topic with more documents"
+            )
         revise.reorder(self.tree)
         return self._new()
 

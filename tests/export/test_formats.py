@@ -123,6 +123,13 @@ def test_markdown_is_an_outline(nasty: Workspace) -> None:
     assert len(text_of(nasty, "markdown", phrases=1)) < len(text)
 
 
+def test_words_stand_in_where_there_are_no_phrases(flat: Workspace) -> None:
+    assert not flat.tree.root.phrases
+    words = ", ".join(word for word, _ in flat.tree.root.top(10))
+    assert words
+    assert text_of(flat, "markdown").endswith(f"(o, 100.0%): {words}\n")
+
+
 def test_networkx_reads_the_graph(nasty: Workspace, tmp_path: Path) -> None:
     export(nasty, "graphml", tmp_path / "g.graphml")
     graph = nx.read_graphml(tmp_path / "g.graphml")

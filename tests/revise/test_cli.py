@@ -6,8 +6,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from rich.console import Console
 
+from strod.cli.show import print_branch
+from strod.revision import Change
+from strod.tree.topic import ROOT, Node
 from tests.conftest import check_error, strod
 from tests.revise.seen import files_of, state_of
 
@@ -98,6 +103,18 @@ def test_new_and_changed_topics_are_listed(workspace: Workspace) -> None:
     assert told("pin", workspace.path, "o/2")[0] == "pin o/2: 1 changed"
     assert told("pin", workspace.path, "o/2")[0] == "pin o/2: no topic differs"
     assert told("unpin", workspace.path, "o/2")[0] == "unpin o/2: 1 changed"
+
+
+def test_words_stand_in_where_there_are_no_phrases() -> None:
+    node = Node("a", ROOT, 1, [], np.full(3, 1 / 3), 0.5, heads=[2, 0])
+    nodes = {ROOT: Node(ROOT, None, 0, [], np.full(3, 1 / 3), children=["a"]), "a": node}
+    change = Change("merge", ["a"], [], [], 0, nodes)
+    console = Console(width=80)
+    [line] = print_branch(change, ["x", "y", "z"], console)
+    assert line.plain == "o/1 50.0% a  z, x"
+    node.phrases = [("long phrase", 1.0)]
+    [line] = print_branch(change, ["x", "y", "z"], console)
+    assert line.plain == "o/1 50.0% a  long phrase"
 
 
 def test_paths_and_ids(workspace: Workspace) -> None:

@@ -69,10 +69,10 @@ def _changed(
     ]  # fmt: skip
     console.print(f"{would}{change.what}: {', '.join(parts) or 'no topic differs'}")
     console.print(
-        f"{number(change.kept)} other topics compared: "
+        f"{counted(change.kept, 'other topic')} compared: "
         + ("all as they were" if not dry_run else "all would stay as they are")
     )
-    for line in print_branch(change, console):
+    for line in print_branch(change, workspace.tree.surfaces, console):
         console.print(line, soft_wrap=True)
     _print_moved(change, console)
 

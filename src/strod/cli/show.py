@@ -128,8 +128,8 @@ def _lines(topic: Topic, guide: str, depth: int | None) -> list[tuple[str, Topic
     return lines
 
 
-def print_branch(change: Change, console: Console) -> list[Text]:
-    """New and changed topics, one a line, with their phrases and ids."""
+def print_branch(change: Change, surfaces: Sequence[str], console: Console) -> list[Text]:
+    """New and changed topics, one a line, with their ids and their phrases, or else words."""
     lines = []
     for path, name in walk(change.nodes):
         if name not in change.added and name not in change.changed:
@@ -139,7 +139,8 @@ def print_branch(change: Change, console: Console) -> list[Text]:
             (path, "bold"), " ", (percent(node.weight), "cyan"), " ", (name, "dim"), "  ",
             (f"{node.label}: " if node.named else "", "bold"),
         )  # fmt: skip
-        texts, room = [text for text, _ in node.phrases[:SHOWN]], console.width - head.cell_len
+        texts = [text for text, _ in node.phrases] or [surfaces[word] for word in node.heads]
+        texts, room = texts[:SHOWN], console.width - head.cell_len
         while len(texts) > 1 and console.is_terminal and cell_len(", ".join(texts)) > room:
             texts.pop()
         lines.append(head + Text(", ".join(texts)))

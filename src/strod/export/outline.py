@@ -31,7 +31,8 @@ def markdown(workspace: Workspace, phrases: int | None = None) -> str:
 
 
 def _item(topic: Topic, phrases: int) -> str:
-    texts = ", ".join(map(_escaped, phrases_of(topic, phrases)))
+    found = phrases_of(topic, phrases) or [word for word, _ in topic.top(phrases or PHRASES)]
+    texts = ", ".join(map(_escaped, found))
     name = f"**{_escaped(name_of(topic))}** ({topic.path}, {_escaped(percent(topic.weight))})"
     return "  " * topic.level + f"- {name}" + (f": {texts}" if texts else "") + "\n"
 
