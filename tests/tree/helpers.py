@@ -31,7 +31,7 @@ REASONS = {
     "no document has three words",
     "height",
     "too few documents",
-    "nothing above the noise floor",
+    "no parts stand out from chance",
     "no valid whitening",
     "too few words",
     "no positive eigenvalue of the third moment",

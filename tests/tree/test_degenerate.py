@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LARGE = 2**31 - 1
 FEW = "too few documents"
 SHORT = "no document has three words"
-NOISE = "nothing above the noise floor"
+NOISE = "no parts stand out from chance"
 
 
 def random(seed: int = 0) -> np.random.Generator:

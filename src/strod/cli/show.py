@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["print_branch", "print_tree", "show"]
 
 SHOWN = 8  # phrases of a topic where the screen has no width
-MANY = 30  # words to choose from
 LEAF = {"height": "", "": ""}  # reasons that go without saying
 
 
@@ -149,9 +148,11 @@ def print_branch(change: Change, surfaces: Sequence[str], console: Console) -> l
 
 def _texts(topic: Topic, words: int | None, phrases: int | None) -> list[str]:
     """What is shown of a topic: its phrases, or single words if asked for or none are there."""
-    if words is None and topic.phrases:
-        return [text for text, _ in topic.phrases[: phrases or None]]
-    return [word for word, _ in topic.top(MANY if words is None else words)]
+    from strod.export.names import texts_of  # noqa: PLC0415
+
+    if words is None:
+        return texts_of(topic, phrases)
+    return [word for word, _ in topic.top(words)]
 
 
 def _line(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from strod.hierarchy import Topic, Tree
 
-__all__ = ["EVERYTHING", "escaped", "name_of", "phrases_of", "plain", "topics_of"]
+__all__ = ["EVERYTHING", "escaped", "name_of", "phrases_of", "plain", "texts_of", "topics_of"]
 
 EVERYTHING = "everything"  # the root has no name of its own
+_WORDS = 30  # words where all are asked for and there are no phrases
 _NAMED_BY = 3  # words of a name where there are no phrases
 # What XML 1.0 cannot hold, not even escaped; a browser does not show it either.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -40,6 +41,11 @@ def name_of(topic: Topic) -> str:
 def phrases_of(topic: Topic, number: int | None) -> list[str]:
     """The best `number` phrases; 0 and None mean all."""
     return [text for text, _ in topic.phrases[: number or None]]
+
+
+def texts_of(topic: Topic, number: int | None) -> list[str]:
+    """What a topic is read by: its best `number` phrases or, where it has none, words."""
+    return phrases_of(topic, number) or [word for word, _ in topic.top(number or _WORDS)]
 
 
 def plain(text: str) -> str:

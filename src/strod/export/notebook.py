@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strod.export.names import escaped, name_of, phrases_of
+from strod.export.names import escaped, name_of, texts_of
 from strod.wording import percent
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _node(topic: Topic) -> str:
 
 
 def _line(topic: Topic) -> str:
-    texts = phrases_of(topic, PHRASES) or [word for word, _ in topic.top(PHRASES)]
+    texts = texts_of(topic, PHRASES)
     return (
         f"<code>{escaped(topic.path)}</code> {escaped(percent(topic.weight))} "
         f"<strong>{escaped(name_of(topic))}</strong> "

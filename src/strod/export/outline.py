@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strod.export.names import name_of, phrases_of, topics_of
+from strod.export.names import name_of, texts_of, topics_of
 from strod.wording import percent, sizes
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def markdown(workspace: Workspace, phrases: int | None = None) -> str:
 
 
 def _item(topic: Topic, phrases: int) -> str:
-    found = phrases_of(topic, phrases) or [word for word, _ in topic.top(phrases or PHRASES)]
-    texts = ", ".join(map(_escaped, found))
+    texts = ", ".join(map(_escaped, texts_of(topic, phrases)))
     name = f"**{_escaped(name_of(topic))}** ({topic.path}, {_escaped(percent(topic.weight))})"
     return "  " * topic.level + f"- {name}" + (f": {texts}" if texts else "") + "\n"
 

@@ -152,14 +152,15 @@ class Grower:
         sample = self.rate * (self.counts * COUNT_BYTES + self.documents * fine * 4)
         sample = 0.0 if self.options.sample == "auto" else sample
         tensor = TENSORS * 8 * fine**3
-        for need, what, less in (
-            (sample, f"--sample {self.options.sample}", "a smaller one"),
+        for need, what, remedy in (
+            (sample, f"--sample {self.options.sample}", "a smaller one or more --memory"),
+            # Revisions have no --memory, and a tensor grows by the cube.
             (tensor, f"a node with {fine} fine topics", "fewer --children or --width"),
         ):
             if need > max(self.memory, SMALL):
                 raise UsageError(
-                    f"{what} needs {need / 1e9:.1f} GB and --memory leaves "
-                    f"{self.memory / 1e9:.1f} GB; give {less} or more --memory"
+                    f"{what} needs {need / 1e9:.1f} GB and there is room for "
+                    f"{self.memory / 1e9:.1f} GB; give {remedy}"
                 )
 
     def run(self) -> Grown:

@@ -187,7 +187,7 @@ def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: b
     """Number of components: those above the noise, but all children that are asked for."""
     above = int((found.values > noise).sum())
     if not (len(found.values) > 1 and found.values[1] > ABOVE * noise):
-        raise NotSplit("nothing above the noise floor")
+        raise NotSplit("no parts stand out from chance")
     if options.children == "auto" and not ahead:
         return min(_energy(found.values, options), above)
     return min(max(above, options.least), len(found.values))
