@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,8 +15,12 @@ from strod.baselines.grow import _some, as_split
 from strod.baselines.learner import Clock, Division, Piece, as_whole
 from strod.baselines.pachinko import Pachinko
 from strod.baselines.restaurant import Restaurant
+from strod.baselines.sampling import train
 from strod.tree.options import TreeOptions
 from strod.tree.split import NotSplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Sum:
@@ -61,6 +65,20 @@ def test_iterations_that_converged() -> None:
         if step == 3:
             break
     assert (clock.done, progress.total) == (3, 10)
+
+
+def test_drawing_the_first_topics_is_no_iteration() -> None:
+    """Else few iterations, scaled to many, take too long."""
+    done: list[object] = []
+
+    class Watch(Clock):
+        def steps(self, share: float) -> Iterator[int]:
+            done.append("the clock starts")
+            yield from super().steps(share)
+
+    model = SimpleNamespace(train=lambda number, workers: done.append((number, workers)))
+    train(model, Watch(2, 0.0, Sum()), 1.0)
+    assert done == [(0, 1), "the clock starts", (1, 1), (1, 1)]
 
 
 def test_a_split_by_hand() -> None:

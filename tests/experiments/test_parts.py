@@ -146,8 +146,10 @@ def test_what_need_not_be_scaled_is_not(fake_builds: list[Build]) -> None:
     ours = timed(Build(Path("a"), Path("b"), "strod"), Settings())
     few = timed(Build(Path("a"), Path("b"), "hpam"), Settings(iterations=15))
     done = timed(Build(Path("a"), Path("b"), "cathy"), Settings(measured=60))
-    assert list(dict.fromkeys(build.iterations for build in fake_builds)) == [None, 15, 60]
-    assert "factor" not in ours | few | done
+    whole = timed(Build(Path("a"), Path("b"), "nmf"), Settings())  # its start is not told apart
+    wanted = [None, 15, 60, 200]
+    assert list(dict.fromkeys(build.iterations for build in fake_builds)) == wanted
+    assert "factor" not in ours | few | done | whole
     assert (few["iterations"], done["iterations"]) == (15, 30)  # cathy has converged
 
 

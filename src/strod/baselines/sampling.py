@@ -32,7 +32,12 @@ def new_model(kind: str, counts: csr_array, seed: int, **options: Any) -> Any:
 
 
 def train(model: Any, clock: Clock, share: float) -> None:
-    """Sample, one sweep at a time, in one thread: more would give other bytes on every run."""
+    """Sample, one sweep at a time, in one thread: more would give other bytes on every run.
+
+    The first call of a model also draws a topic for every token, which takes as long as some
+    sweeps: it is no iteration.
+    """
+    model.train(0, workers=1)
     for _ in clock.steps(share):
         model.train(1, workers=1)
 

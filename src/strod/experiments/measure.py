@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from strod.errors import StrodError, UsageError
-from strod.experiments.methods import build_options, iterations
+from strod.experiments.methods import build_options, iterations, scalable
 from strod.pipeline import build
 from strod.workspace import Workspace
 
@@ -187,7 +187,7 @@ def timed(one: Build, settings: Settings) -> dict[str, Any]:
     wanted = iterations(one.method, plan.iterations)
     if wanted is None:
         return repeated(one, settings)
-    most = min(wanted, plan.measured)
+    most = min(wanted, plan.measured) if scalable(one.method) else wanted
     found = repeated(replace(one, iterations=most), settings)
     if found["status"] != "ok" or most == wanted or (found["iterations"] or 0) < most:
         return found  # refused, not to be scaled, converged, or without a topic

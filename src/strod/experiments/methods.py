@@ -21,12 +21,14 @@ __all__ = [
     "build_options",
     "intrusion",
     "iterations",
+    "scalable",
     "scores",
     "variance",
 ]
 
 # Methods of others: the package that each needs, and its usual iterations. The paper has 1,000 for
-# the samplers; the others stop when they have converged, and take so many at most.
+# the samplers; cathy and nmf stop when they have converged, and take so many at most; ten passes
+# are scikit-learn's usual number for lda.
 BASELINES = {name: (kind.package, kind.iterations) for name, kind in KINDS.items()}
 KNOWN = ("strod", *PAPER, *BASELINES)
 
@@ -55,6 +57,11 @@ def all_but(methods: Sequence[str], reason: str) -> dict[str, str]:
 def iterations(method: str, most: int) -> int | None:
     """Iterations of a method when at most so many are asked for; None if it has none."""
     return min(most, BASELINES[method][1]) if method in BASELINES else None
+
+
+def scalable(method: str) -> bool:
+    """Whether iterations are timed by themselves; start and iterations of the others are one."""
+    return method in KINDS and KINDS[method].timed
 
 
 def build_options(method: str, steps: int | None) -> dict[str, Any]:

@@ -238,8 +238,8 @@ def _notes(context: Context, rows: list[Row]) -> list[str]:
         notes.append(
             "scaled: timed at few iterations (measured iterations); what they took, and nothing "
             "else, is multiplied to get the time at the number in column iterations; factor is "
-            "that time over what was measured. cathy, nmf and lda may converge before: for them "
-            "it is the most they can take"
+            "that time over what was measured. cathy may converge before: for it that is the most "
+            "it can take. nmf and lda are run to their end"
         )
     if any(row["method"] in PAPER and row["status"] == "refused" for row in rows):
         notes.append("refused: dense moments of so many words do not fit the memory of a build")
