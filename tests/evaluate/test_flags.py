@@ -164,7 +164,7 @@ def test_background() -> None:
     often = {"frequency": 0.09, "own": 0.4}
     (flag,) = raised(tree, scores(tree, o_1_1=often))
     assert (flag.topic, flag.kind, flag.suggestion) == ("o/1/1", "background", "remove o/1/1")
-    assert "each in 9.0 % of the documents, usual is 2.0 %; 60 % of their" in flag.reason
+    assert "in 9.0 % of the documents on average, usual is 2.0 %; 60 % of their" in flag.reason
     assert raised(tree, scores(tree, o_1_1={"frequency": 0.09})) == []  # frequent, but its own
     assert raised(tree, scores(tree, o_1_1={"own": 0.1})) == []  # rare words of many topics
     (flag,) = raised(tree, scores(tree, o_1_2={"distinct": 0.04}))

@@ -68,10 +68,27 @@ def test_what_is_no_measurement_is_refused(path: Path, line: bytes) -> None:
         Journal(path, "code")
 
 
-def test_fresh_begins_anew(path: Path) -> None:
+def test_fresh_measures_again_and_loses_nothing(path: Path) -> None:
+    other = KEY | {"corpus": "other"}
+    journal = Journal(path, "code")
+    journal.add(KEY, {"seconds": 1})
+    journal.add(other, {"seconds": 3000})
+    fresh = Journal(path, "code", fresh=True)
+    assert fresh.find(KEY) is None
+    fresh.add(KEY, {"seconds": 2})
+    assert fresh.find(KEY) == {"seconds": 2}
+    assert fresh.find(other) is None
+    after = Journal(path, "code")
+    assert (after.find(KEY), after.find(other)) == ({"seconds": 2}, {"seconds": 3000})
+
+
+@pytest.mark.parametrize("end", [b"", b'{"key": '])
+def test_fresh_mends_a_damaged_journal(path: Path, end: bytes) -> None:
     Journal(path, "code").add(KEY, {"seconds": 1})
-    assert Journal(path, "code", fresh=True).find(KEY) is None
-    assert not path.exists()
+    path.write_bytes(b"nonsense\n" + path.read_bytes() + end)
+    Journal(path, "code", fresh=True).add({"n": 2}, {"seconds": 2})
+    after = Journal(path, "code")
+    assert (after.find(KEY), after.find({"n": 2})) == ({"seconds": 1}, {"seconds": 2})
 
 
 def test_a_folder_that_is_gone(path: Path) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import strod
 from strod import InputError, StrodError, UsageError
-from strod.experiments import measure
-from strod.experiments.cells import Cell, Context, measure_all
-from strod.experiments.corpora import read_corpora
+from strod.experiments import measure, stability
+from strod.experiments.cells import NOT_TRIED, Cell, Context, measure_all
+from strod.experiments.corpora import _names, read_corpora
 from strod.experiments.journal import Journal
 from strod.experiments.machine import fingerprint, machine
 from strod.experiments.measure import Build, repeated, scaled, timed
@@ -267,6 +270,69 @@ def test_what_was_stopped_is_remembered_when_a_run_goes_on(tmp_path: Path) -> No
         context = Context(Settings(quick=True), [], tmp_path)
         measure_all("e", [slow], context, journal, Silent())
     assert context.stopped == {("c", "hpam")}
+
+
+def test_what_is_smaller_than_what_was_stopped_is_tried(tmp_path: Path) -> None:
+    """A large cell that took too long says nothing about small ones; larger ones are left out."""
+    journal = Journal(tmp_path / "e.jsonl", "code")
+
+    def run(*sizes: int) -> list[str]:
+        context = Context(Settings(quick=True), [], tmp_path)
+
+        def cell(size: int) -> Cell:
+            def work() -> dict[str, Any]:
+                if ("c", "hpam") in context.stopped:
+                    return {"status": "stopped", "note": NOT_TRIED}
+                return {"status": "ok" if size < 5 else "stopped"}
+
+            return Cell({"corpus": "c", "method": "hpam", "size": size}, {}, work)
+
+        rows = measure_all("e", [cell(size) for size in sizes], context, journal, Silent())
+        return [row.get("note") or row["status"] for row in rows]
+
+    assert run(7) == ["stopped"]
+    assert run(1, 7, 9) == ["ok", "stopped", NOT_TRIED]
+    assert len(journal) == 2
+
+
+def test_a_run_of_other_code_is_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = Context(Settings(quick=True), [], tmp_path)
+    places = []
+    for code in ("old", "new", "old"):
+        monkeypatch.setattr(stability, "fingerprint", partial(str, code))
+        places.append(stability._place(context, {"seed": 1}))
+    assert places[0] == places[2] != places[1]
+
+
+def test_names_of_corpora_are_all_different() -> None:
+    paths = tuple(map(Path, ("a/x.jsonl", "b/x.jsonl", "x-1.jsonl", "y.jsonl")))
+    assert _names(paths) == ["x-2", "x-3", "x-1", "y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "matters"),
+    [
+        ("text/stopwords/en.txt", True), ("cli/shape.py", True), ("tree/polish.py", True),
+        ("cli/show.py", False), ("experiments/plot.py", False),
+    ],
+)  # fmt: skip
+def test_what_the_fingerprint_is_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, matters: bool
+) -> None:
+    copy = tmp_path / "strod"
+    shutil.copytree(Path(strod.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(strod, "__file__", str(copy / "__init__.py"))
+    before = fingerprint()
+    (copy / name).write_text((copy / name).read_text() + "\n# more\n")
+    assert (fingerprint() != before) is matters
+
+
+def test_versions_of_packages_are_part_of_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint()
+    monkeypatch.setattr("strod.experiments.machine._version", lambda name: f"{name} of tomorrow")
+    assert fingerprint() != before
 
 
 def test_a_cell_that_fails_is_tried_again(tmp_path: Path) -> None:

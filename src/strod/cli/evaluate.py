@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,10 @@ def print_report(report: Report, workspace: str, console: Console, *, phrases: b
         console.print()
         # On the deepest level every document is at its leaf: one of the two will do.
         shown = [one for one in report.labels if one.level != deepest.level]
-        console.print(_labels(report.label_field, shown))
+        if report.labels:
+            console.print(_labels(report.label_field, shown))
+        else:
+            console.print(f"no document has a value of {report.label_field}: nothing to agree with")
     console.print()
     _print_flags(report.flags, workspace, console)
 
@@ -160,7 +164,7 @@ def _print_flags(flags: list[Flag], workspace: str, console: Console) -> None:
             console.print(Text.assemble((flag.topic, "bold"), "  ", flag.label))
         verb, _, rest = flag.suggestion.partition(" ")
         _print_indented(Text.assemble((flag.kind, "yellow"), ": ", flag.reason), console)
-        command = f"strod {verb} {workspace} {rest}"
+        command = f"strod {verb} {shlex.quote(workspace)} {rest}"
         _print_indented(Text.assemble(("→ ", "dim"), (command, "cyan")), console)
     if topics > 1:
         console.print("Take one at a time and evaluate again: paths and topics change.")

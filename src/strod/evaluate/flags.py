@@ -159,8 +159,8 @@ def _background(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
     for topic in topics:
         if topic.frequency > FREQUENT * usual[topic.level] and topic.own < OWN:
             reason = (
-                f"its words stand everywhere: each in {100 * topic.frequency:.1f} % of the "
-                f"documents, usual is {100 * usual[topic.level]:.1f} %; "
+                f"its words stand everywhere: in {100 * topic.frequency:.1f} % of the "
+                f"documents on average, usual is {100 * usual[topic.level]:.1f} %; "
                 f"{_percent(1 - topic.own)} of their occurrences belong to other topics"
             )
         elif topic.distinct is not None and topic.distinct < DISTINCT:

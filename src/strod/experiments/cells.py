@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from strod.experiments.settings import Settings
     from strod.progress import Progress
 
-__all__ = ["Cell", "Context", "measure_all"]
+__all__ = ["NOT_TRIED", "Cell", "Context", "measure_all"]
 
 MINUTE = 60
+NOT_TRIED = "not tried: stopped on less"
 
 
 class Cell(NamedTuple):
@@ -104,31 +105,37 @@ def measure_all(
     """Measure what is not in the journal; return the rows of all cells in their order."""
     common = {"experiment": name, "machine": machine_name(), "quick": context.settings.quick}
     keys = [common | {"row": _named(cell.row)} | cell.key for cell in cells]
-    left = []
-    for number, (key, cell) in enumerate(zip(keys, cells, strict=True)):
-        known = journal.find(key)
-        left += [number] if known is None else []
-        if known and known.get("status") == "stopped":  # what is larger would be stopped, too
+    known = [journal.find(key) for key in keys]
+    left, done, started = sum(one is None for one in known), 0, time.monotonic()
+    rows = []
+    for number, (cell, key, before) in enumerate(zip(cells, keys, known, strict=True), start=1):
+        values = before
+        if values is None:
+            spent = time.monotonic() - started
+            about = _about(spent / done * (left - done)) if done else ""
+            progress.stage(f"[{number}/{len(cells)}] {cell.label}{about}", 0, "")
+            values = _measured(cell, key, journal)
+            done += 1
+        elif values.get("status") == "stopped":  # what comes after it and is larger would be, too
             context.stopped.add((cell.row["corpus"], cell.row["method"]))
-    failed: dict[int, dict[str, Any]] = {}
-    started = time.monotonic()
-    for done, number in enumerate(left):
-        spent = time.monotonic() - started
-        about = _about(spent / done * (len(left) - done)) if done else ""
-        progress.stage(f"[{number + 1}/{len(cells)}] {cells[number].label}{about}", 0, "")
-        try:
-            journal.add(keys[number], cells[number].work())
-        except (UsageError, InputError):
-            raise
-        except StrodError as error:  # not in the journal: the next run tries it again
-            failed[number] = {"status": "failed", "note": f"failed: {error}"}
-    if len(left) < len(cells):
-        there = f"{len(cells) - len(left)} of {len(cells)} cells were measured before"
+        rows.append(cell.row | values)
+    if left < len(cells):
+        there = f"{len(cells) - left} of {len(cells)} cells were measured before"
         progress.stage(f"{there} ({journal.path}); --fresh measures them again", 0, "")
-    return [
-        cell.row | (failed.get(number) or journal.find(keys[number]) or {})
-        for number, cell in enumerate(cells)
-    ]
+    return rows
+
+
+def _measured(cell: Cell, key: dict[str, Any], journal: Journal) -> dict[str, Any]:
+    """Measure and remember; what failed or was not tried is not in the journal."""
+    try:
+        values = cell.work()
+    except (UsageError, InputError):
+        raise
+    except StrodError as error:
+        return {"status": "failed", "note": f"failed: {error}"}
+    if values.get("note") != NOT_TRIED:
+        journal.add(key, values)
+    return values
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:

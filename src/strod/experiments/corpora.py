@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,21 +86,29 @@ def read_corpora(settings: Settings, folder: Path) -> list[Texts]:
             for name, path in zip(names, settings.corpora, strict=True)
         ]
     limit = settings.plan.documents
-    found = []
+    found: list[Texts] = []
     for name, documents in corpora:
-        texts = _written(name, documents, folder / f"{name}.jsonl")
+        path = folder / f"corpus-{len(found)}.jsonl"  # names may differ in what a disk ignores
+        texts = _written(name, documents, path)
         if not texts.labelled and settings.labels != LABEL:
             raise UsageError(f"--labels {settings.labels}: no document of {name} has this field")
-        found.append(_written(name, _lines(texts.part(limit)), folder / f"{name}-few.jsonl")
-                     if 0 < limit < texts.documents else texts)  # fmt: skip
+        if 0 < limit < texts.documents:
+            few = path.with_name(f"few-{len(found)}.jsonl")
+            texts = _written(name, _lines(texts.part(limit)), few)
+        found.append(texts)
     return found
 
 
 def _names(paths: tuple[Path, ...]) -> list[str]:
-    """File names without their endings; numbered if two are the same."""
+    """File names without their endings; numbered if two are the same, by numbers that are free."""
     names = [path.name.split(".")[0] or "corpus" for path in paths]
-    twice = {name for name in names if names.count(name) > 1}
-    return [f"{name}-{i}" if name in twice else name for i, name in enumerate(names, start=1)]
+    twice, given = {name for name in names if names.count(name) > 1}, set(names)
+    found = []
+    for name in names:
+        free = (f"{name}-{i}" for i in count(1) if f"{name}-{i}" not in given)
+        found.append(next(free) if name in twice else name)
+        given.add(found[-1])
+    return found
 
 
 def _docstrings(*, quick: bool) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from strod.errors import DamagedError, UsageError
+from strod.store.publish import sync
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,18 +25,19 @@ class Journal:
     code : str
         Checksum of the code that measures now.
     fresh : bool
-        Whether to begin anew.
+        Whether to measure again what is there. Its lines stay until then: what another corpus or
+        other settings took hours for is not lost.
 
     """
 
     def __init__(self, path: Path, code: str, *, fresh: bool = False) -> None:
         self.path, self._code = path, code
         self._older: set[str] = set()
-        if fresh:
-            path.unlink(missing_ok=True)
+        self._damaged = False
         self._found: dict[str, dict[str, Any]] = {}
-        for line in self._lines():
+        for line in self._lines(damaged=fresh):
             self._found[_text(line["key"])] = line
+        self._again = set(self._found) if fresh else set()
 
     def __len__(self) -> int:
         return len(self._found)
@@ -45,29 +47,31 @@ class Journal:
         """Lines that were asked for and had been measured with other code."""
         return len(self._older)
 
-    def _lines(self) -> list[dict[str, Any]]:
-        """All whole lines; a last one without an end was being written when its run died."""
+    def _lines(self, *, damaged: bool) -> list[dict[str, Any]]:
+        """All whole lines; a last one without an end was being written when its run died.
+
+        Lines that are no measurement are refused or, with `damaged`, left out.
+        """
         try:
             parts = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
         lines = []
         for number, part in enumerate(parts[:-1], start=1):
-            try:
-                line = json.loads(part) if part else None
-            except ValueError:
-                line = {}
-            if line is not None and not _sound(line):
-                raise DamagedError(
-                    f"{self.path}:{number}: is no measurement; delete the line or give --fresh"
-                )
-            lines += [line] if line else []
+            if part and not _is_sound(part):
+                if not damaged:
+                    raise DamagedError(
+                        f"{self.path}:{number}: is no measurement; delete the line or give --fresh"
+                    )
+                self._damaged = True
+            elif part:
+                lines.append(json.loads(part))
         return lines
 
     def find(self, key: dict[str, Any]) -> dict[str, Any] | None:
         """The values that were measured for a key."""
         line = self._found.get(_text(key))
-        if line is None:
+        if line is None or _text(key) in self._again:
             return None
         if line.get("code") != self._code:
             self._older.add(_text(key))
@@ -78,8 +82,9 @@ class Journal:
         """Write a line, in one call and down to the disk."""
         line = {"key": key, "values": values, "code": self._code}
         self._found[_text(key)] = line
+        self._again.discard(_text(key))
         try:
-            self._cut()
+            self._mend()
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
                 os.write(descriptor, _text(line).encode() + b"\n")
@@ -89,15 +94,27 @@ class Journal:
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
 
-    def _cut(self) -> None:
-        """Drop a last line without an end."""
-        if self.path.exists():
-            whole = self.path.read_bytes()
-            if not whole.endswith(b"\n"):
-                os.truncate(self.path, whole.rfind(b"\n") + 1)
+    def _mend(self) -> None:
+        """Drop a last line without an end, and lines that are damaged."""
+        if not self.path.exists():
+            return
+        whole = self.path.read_bytes()
+        if self._damaged:
+            sound = [part for part in whole.split(b"\n")[:-1] if part and _is_sound(part)]
+            aside = self.path.with_name(f".{self.path.name}")
+            aside.write_bytes(b"".join(part + b"\n" for part in sound))
+            sync(aside)
+            aside.replace(self.path)
+            self._damaged = False
+        elif not whole.endswith(b"\n"):
+            os.truncate(self.path, whole.rfind(b"\n") + 1)
 
 
-def _sound(line: Any) -> bool:
+def _is_sound(part: bytes) -> bool:
+    try:
+        line = json.loads(part)
+    except ValueError:
+        return False
     return isinstance(line, dict) and all(isinstance(line.get(n), dict) for n in ("key", "values"))
 
 

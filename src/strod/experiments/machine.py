@@ -13,8 +13,11 @@ import strod
 __all__ = ["fingerprint", "machine", "machine_name"]
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "tomotopy")
-# What has no say in the numbers: a change there leaves what was measured valid.
+# What has no say in the numbers: a change there leaves what was measured valid. The defaults of
+# a build are in its command line.
 _OUTSIDE = ("cli", "export", "experiments/plot.py", "experiments/table.py")
+_INSIDE = ("cli/build.py", "cli/shape.py")
+_KINDS = (".py", ".txt")  # code and stop words
 
 
 def machine() -> dict[str, str]:
@@ -36,12 +39,13 @@ def machine_name() -> str:
 
 
 def fingerprint() -> str:
-    """Checksum of the code that builds and scores trees."""
-    digest = hashlib.sha256()
+    """Checksum of the code that builds and scores trees, and of what it runs on."""
+    versions = [f"{name} {_version(name)}" for name in PACKAGES]
+    digest = hashlib.sha256(" ".join(versions).encode())
     root = Path(strod.__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(path for path in root.rglob("*") if path.suffix in _KINDS):
         name = path.relative_to(root).as_posix()
-        if not name.startswith(_OUTSIDE):
+        if name in _INSIDE or not name.startswith(_OUTSIDE):
             digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
 

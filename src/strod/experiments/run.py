@@ -77,8 +77,6 @@ def run_experiment(name: str, settings: Settings, progress: Progress | None = No
 def _run(name: str, settings: Settings, progress: Progress) -> Result:
     work = settings.out / f".{name}.work"
     journal = Journal(settings.out / f"{name}.jsonl", fingerprint(), fresh=settings.fresh)
-    if settings.fresh:
-        shutil.rmtree(work, ignore_errors=True)
     begun = work.exists()
     work.mkdir(exist_ok=True)
     try:
@@ -87,6 +85,8 @@ def _run(name: str, settings: Settings, progress: Progress) -> Result:
         if not begun:  # what an earlier run has left may still be of use
             shutil.rmtree(work, ignore_errors=True)
         raise
+    for old in work.glob("*.strod") if settings.fresh else ():
+        shutil.rmtree(old, ignore_errors=True)
     result: Result = finish(measure_all(name, cells, context, journal, progress))
     if journal.older:
         result.notes.append(

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from strod.errors import UsageError
-from strod.experiments.cells import Cell
+from strod.experiments.cells import NOT_TRIED, Cell
+from strod.experiments.machine import fingerprint
 from strod.experiments.measure import Build, built
 from strod.experiments.memory import MemoryTree, grow_tree
 from strod.experiments.methods import all_but, variance
@@ -81,7 +82,7 @@ def _run(context: Context, texts: Texts, method: str, seed: int) -> Cell:
 
     def work() -> Row:
         if (texts.name, method) in context.stopped:
-            return {"status": "stopped", "note": "an earlier run was stopped"}
+            return {"status": "stopped", "note": NOT_TRIED}
         steps = usual_iterations(method, settings.plan.iterations)
         source, out = texts.part(documents), _place(context, row | key)
         one = Build(source, out, method, settings.children, seed=seed, iterations=steps)
@@ -94,6 +95,8 @@ def _run(context: Context, texts: Texts, method: str, seed: int) -> Cell:
 
 
 def _place(context: Context, key: Row) -> Path:
+    """Where a run is kept; those of other code, which a stopped run may have left, are others."""
+    key = key | {"code": fingerprint()}
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     return context.work / f"run-{digest}.strod"
 
@@ -219,7 +222,7 @@ def _swept(context: Context, texts: Texts, variant: str, outer: int, inner: int)
 
 def _counts(context: Context, texts: Texts, documents: int) -> csr_array:
     """Word counts of the documents, from a workspace without a tree."""
-    out = context.work / f"counts-{texts.sha256[:16]}-{documents}.strod"
+    out = context.work / f"counts-{texts.sha256[:16]}-{documents}-{fingerprint()}.strod"
     if not out.exists():
         build(texts.part(documents), out=out, height=0, phrases=False)
     return csr_array(vstack([shard.counts for shard in Workspace(out).corpus.shards()]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strod.experiments.cells import Cell
+from strod.experiments.cells import NOT_TRIED, Cell
 from strod.experiments.measure import PATIENCE, Build, built, timed
 from strod.experiments.methods import BASELINES
 from strod.experiments.table import Column, Panel, Result
@@ -107,7 +107,7 @@ def variants(context: Context) -> tuple[list[Cell], Any]:
     cells = [
         _cell(context, texts, method, vocabulary=size)
         for texts in context.corpora
-        for size in context.settings.plan.vocabularies
+        for size in sorted(context.settings.plan.vocabularies, key=lambda size: (size == 0, size))
         for method in methods
     ]
     title = "Runtime and memory of the paper's variants against the vocabulary"
@@ -123,7 +123,7 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
 
     def work() -> Row:
         if (texts.name, method) in context.stopped:
-            return {"status": "stopped", "note": "stopped on less"}
+            return {"status": "stopped", "note": NOT_TRIED}
         _warm(context, texts, method)
         source = texts.part(documents)
         one = Build(source, context.work / "timed.strod", method, **shape)  # type: ignore[arg-type]
