@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scipy.sparse import vstack
 
+from strod.cli.evaluate import _print_flags
 from strod.errors import UsageError
 from strod.evaluate import Report, evaluate, variance
 from strod.evaluate.agreement import agreement
 from strod.evaluate.lists import phrase_lists
+from strod.evaluate.report import Flag
 from strod.workspace import Workspace
 from tests.conftest import check_error, json_lines, strod
 from tests.planted_text import LEAVES, PARENTS, planted_texts
@@ -238,6 +241,37 @@ def test_no_columns_of_phrases_without_phrases(tmp_path: Path) -> None:
     rows = [line.split() for line in outcome.out.splitlines()]
     assert rows[3][:6] == ["level", "topics", "NPMI", "C_V", "words", "SD"]
     assert max(len(row) for row in rows[4:6]) == len(rows[3])
+
+
+def test_a_field_without_values(tmp_path: Path) -> None:
+    records = [{"id": str(n), "text": text} for n, text in enumerate(planted_texts(400))]
+    source = tmp_path / "t.jsonl"
+    source.write_bytes(json_lines(*records))
+    out = tmp_path / "a tree.strod"
+    strod("build", source, "--out", out, "--children", "2", "--height", "1", "--meta", "genre")
+    outcome = strod("evaluate", out, "--labels", "genre", "--quiet")
+    assert outcome.code == 0
+    assert "no document has a value of genre: nothing to agree with" in outcome.out
+    assert "homogeneity" not in outcome.out
+
+
+def test_one_command_for_a_topic(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first that changes something; a path with a space is quoted."""
+    about = "o/1", "1", "a, b"
+    flags = [
+        Flag(*about, "copies", "said twice", "show o/1 --documents 5", []),
+        Flag(*about, "tiny", "is small", "merge o/2 o/1", ["o/2"]),
+        Flag(*about, "background", "is vague", "remove o/1", []),
+        Flag("o/2", "2", "c", "copies", "said twice", "show o/2 --documents 5", []),
+    ]
+    _print_flags(flags, "my tree.strod", Console(width=200))
+    out = capsys.readouterr().out
+    commands = [line.strip() for line in out.splitlines() if "→" in line]
+    assert commands == [
+        "→ strod merge 'my tree.strod' o/2 o/1",
+        "→ strod show 'my tree.strod' o/2 --documents 5",
+    ]
+    assert all(word in out for word in ("2 topics look wrong", "said twice", "small", "vague"))
 
 
 def test_leaves_on_different_levels(path: Path, tmp_path: Path) -> None:

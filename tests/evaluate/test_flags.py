@@ -176,8 +176,10 @@ def test_copies() -> None:
     tree = tree_of(3, 0)
     copied = {"copied": 0.5}
     (flag,) = raised(tree, scores(tree, o_1_1=copied), 0.1)
-    assert (flag.topic, flag.kind, flag.suggestion) == ("o/1/1", "copies", "remove o/1/1")
-    assert flag.reason.startswith("50 % of the text of its documents")
+    assert (flag.topic, flag.kind, flag.suggestion) == (
+        "o/1/1", "copies", "show o/1/1 --documents 5",
+    )  # fmt: skip
+    assert flag.reason.startswith("50 % of the words of its documents are in")
     (flag,) = raised(tree, scores(tree, o_1_1={"copied_words": 0.3}))
     assert flag.reason.startswith("30 % of the occurrences of its words")
     assert raised(tree, scores(tree, o_1_1=copied), 0.4) == []  # the whole corpus is so

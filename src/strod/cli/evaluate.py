@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from itertools import compress
+from itertools import compress, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,15 +159,22 @@ def _print_flags(flags: list[Flag], workspace: str, console: Console) -> None:
         return
     topics = len({flag.id for flag in flags})
     console.print(Text(f"{topics} topic{'s look' if topics > 1 else ' looks'} wrong", "bold"))
-    for place, flag in enumerate(flags):
-        if not place or flags[place - 1].id != flag.id:
-            console.print(Text.assemble((flag.topic, "bold"), "  ", flag.label))
-        verb, _, rest = flag.suggestion.partition(" ")
-        _print_indented(Text.assemble((flag.kind, "yellow"), ": ", flag.reason), console)
+    for _, some in groupby(flags, key=lambda flag: flag.id):
+        mine = list(some)
+        console.print(Text.assemble((mine[0].topic, "bold"), "  ", mine[0].label))
+        for flag in mine:
+            _print_indented(Text.assemble((flag.kind, "yellow"), ": ", flag.reason), console)
+        verb, _, rest = _suggestion(mine).partition(" ")
         command = f"strod {verb} {shlex.quote(workspace)} {rest}"
         _print_indented(Text.assemble(("→ ", "dim"), (command, "cyan")), console)
     if topics > 1:
         console.print("Take one at a time and evaluate again: paths and topics change.")
+
+
+def _suggestion(flags: list[Flag]) -> str:
+    """One for a topic: the first that changes something, else the first."""
+    changes = [flag.suggestion for flag in flags if not flag.suggestion.startswith("show ")]
+    return (changes or [flags[0].suggestion])[0]
 
 
 def _print_indented(text: Text, console: Console) -> None:

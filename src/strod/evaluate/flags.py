@@ -173,17 +173,18 @@ def _background(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
         yield _flag(topic, "background", reason, _dissolve(tree, topic, topics))
 
 
-def _copies(tree: Tree, topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
+def _copies(_: Tree, topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
+    """A form that many documents share may stand for what they are about: only people can tell."""
     least = max(COPIED, MORE * whole)
     for topic in topics:
         if max(topic.copied, topic.copied_words) < least:
             continue
         if topic.copied >= topic.copied_words:
-            what = f"{_percent(topic.copied)} of the text of its documents"
+            what = f"{_percent(topic.copied)} of the words of its documents"
         else:
             what = f"{_percent(topic.copied_words)} of the occurrences of its words"
-        reason = f"{what} is in passages that three documents or more have"
-        yield _flag(topic, "copies", reason, _dissolve(tree, topic, topics))
+        reason = f"{what} are in passages that three documents or more have"
+        yield _flag(topic, "copies", reason, f"show {topic.path} --documents 5")
 
 
 def _tiny(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
