@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from numba.core import event
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.moments.counts import Counts
+from strod.moments.moments import Moments
 from strod.options import CorpusOptions
 from strod.phrasebook import PhraseBook
 from strod.phrases.options import PhraseOptions
@@ -89,9 +91,12 @@ def _mine_once(corpus: Corpus) -> None:
 
 
 def _infer_once() -> None:
-    """Two topics, one document of one word."""
+    """Two topics and the moments of one document of one word."""
     one = np.ones(1, dtype=np.float32)
     document = Counts(np.array([0, 1]), np.zeros(1, dtype=np.int32), one, one, 1)
     topics = FineTopics(np.ones((2, 1), dtype=np.float32))
+    moments = Moments.of([document], 1, Serial())
+    moments.second(np.ones((1, 1)))
+    replace(moments, triples=1.0).third(np.ones((1, 1)))
     shares = topics.shares(document).dense(2)
     likely(document, topics.posterior(document, shares, np.array([0, -1]))[0], 2)

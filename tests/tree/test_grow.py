@@ -202,18 +202,19 @@ def test_topics_below_the_root_are_learnt_from_less(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_wide_node_needs_memory() -> None:
-    """A tensor of as many topics as are looked for, which are fewer without look-ahead."""
+    """A tensor of as many topics as are looked for."""
     shards = matrix_shards(plant(2, documents=300, children=3, words=400).counts)
     occurrences = np.full(400, 5)
     book = MemoryBook()
-    for lookahead in (True, False):
-        options = TreeOptions(children=150, lookahead=lookahead, height=1)
-        grower = Grower(shards, occurrences, options, Serial(), book, Silent(), 1 << 30)
-        if lookahead:
-            with pytest.raises(UsageError, match="a node with 305 fine topics needs"):
-                grower.run()
-        else:
-            assert grower.run().nodes
+    for lookahead, fine in ((True, 310), (False, 320)):
+        for children in (150, 300):
+            options = TreeOptions(children=children, lookahead=lookahead, height=1)
+            grower = Grower(shards, occurrences, options, Serial(), book, Silent(), 1 << 30)
+            if children == 300:
+                with pytest.raises(UsageError, match=f"a node with {fine} fine topics needs"):
+                    grower.run()
+            else:
+                assert grower.run().nodes
 
 
 def test_height_0_is_the_corpus() -> None:
@@ -386,7 +387,9 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     assert dropped > 0
 
 
-@pytest.mark.parametrize(("topics", "kept"), [(2, [2]), (5, [2]), (20, [1, 2]), (50, [0, 1, 2])])
+@pytest.mark.parametrize(
+    ("topics", "kept"), [(2, [2]), (10, [2]), (20, [2]), (35, [1, 2]), (50, [0, 1, 2])]
+)
 def test_one_of_many_topics_needs_less(topics: int, kept: list[int]) -> None:
     one = topical(np.array([[3, 3, 3]]))
     found = inference.likely(one, np.array([0.04, 0.06, 0.2], dtype=np.float32), topics)

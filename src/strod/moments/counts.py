@@ -25,11 +25,18 @@ ORDERS = 5  # powers of p that are summed
 def _sums(indptr: Any, tokens: Any, chance: Any, out: Any) -> None:
     """Σ_x c·p^r of every document, one row for each r."""
     for d in range(indptr.size - 1):
+        zero = one = two = three = four = 0.0
         for j in range(indptr[d], indptr[d + 1]):
             value, p = np.float64(tokens[j]), np.float64(chance[j])
-            for r in range(out.shape[0]):
-                out[r, d] += value
-                value *= p
+            zero += value
+            value *= p
+            one += value
+            value *= p
+            two += value
+            value *= p
+            three += value
+            four += value * p
+        out[0, d], out[1, d], out[2, d], out[3, d], out[4, d] = zero, one, two, three, four
 
 
 @dataclass(frozen=True)

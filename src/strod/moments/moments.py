@@ -15,15 +15,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from strod.kernels import fixed, kernel
+from strod.lanes import pull, push, with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse import csr_array
 
     from strod.moments.counts import Counts
     from strod.work import Engine
@@ -84,10 +87,9 @@ class Moments:
         return len(self.first)
 
     @cached_property
-    def _weighted(self) -> list[tuple[csr_array, csc_array]]:
-        """h_d·c_d of every block, both ways: E2 is applied many times."""
-        tables = (block.weighted() for block in self.blocks)
-        return [(table, table.T) for table in tables]
+    def _weighted(self) -> list[csr_array]:
+        """h_d·c_d of every block: E2 is applied many times."""
+        return [block.weighted() for block in self.blocks]
 
     def second(self, vectors: Array) -> Array:
         """E2·X without E2: one pass over the blocks."""
@@ -133,24 +135,57 @@ def _first(block: Counts) -> tuple[Array, Array, Array]:
     return one.T @ say, two.T @ say**2, totals
 
 
-def _second(vectors: Array) -> Callable[[tuple[csr_array, csc_array]], Array]:
-    def product(weighted: tuple[csr_array, csc_array]) -> Array:
-        table, across = weighted
-        result: Array = across @ (table @ vectors)
-        return result
+def _second(vectors: Array) -> Callable[[csr_array], Array]:
+    given = with_lanes(vectors)
+
+    def product(weighted: csr_array) -> Array:
+        result = np.zeros_like(given)
+        _apply(*fixed(weighted.indptr, weighted.indices, weighted.data, given), result)
+        return result[:, : vectors.shape[1]]
 
     return product
 
 
+@kernel
+def _apply(indptr: Any, indices: Any, values: Any, vectors: Any, out: Any) -> None:
+    """Σ_d c_d·(c_d'·X): what a document has of the vectors goes to each of its words."""
+    own = np.empty((1, vectors.shape[1]))
+    for d in range(indptr.size - 1):
+        words, counts = indices[indptr[d] : indptr[d + 1]], values[indptr[d] : indptr[d + 1]]
+        own[:] = 0.0
+        pull(own, 0, vectors, words, counts)
+        push(own, 0, out, words, counts)
+
+
 def _third(basis: Array) -> Callable[[Counts], tuple[Array, Array, Array]]:
+    given, k = with_lanes(basis), basis.shape[1]
+
     def contraction(block: Counts) -> tuple[Array, Array, Array]:
         weight = block.say**3
-        projected: Array = block.power(1) @ basis
-        weighted = weight[:, None] * projected
-        sums = _cubes(projected, weighted, 1)  # A1
-        return sums, block.power(2).T @ weighted, block.power(3).T @ weight  # A2, A3
+        one, two = block.power(1).data, block.power(2).data
+        projected, mixed = np.zeros((block.size, given.shape[1])), np.zeros_like(given)
+        words = block.indptr, block.indices
+        _project(*fixed(*words, one, two, weight, given), projected, mixed)
+        own = np.ascontiguousarray(projected[:, :k])
+        sums = _cubes(own, weight[:, None] * own, 1)  # A1
+        return sums, mixed[:, :k], block.power(3).T @ weight  # A2, A3
 
     return contraction
+
+
+@kernel
+def _project(
+    indptr: Any, indices: Any, one: Any, two: Any, weight: Any, basis: Any, projected: Any,
+    mixed: Any,
+) -> None:  # fmt: skip
+    """W'·c¹ of every document, and Σ_d h³·c²_d ⊗ W'·c¹_d."""
+    own = np.empty((1, basis.shape[1]))
+    for d in range(indptr.size - 1):
+        begin, end = indptr[d], indptr[d + 1]
+        pull(projected, d, basis, indices[begin:end], one[begin:end])
+        for z in range(own.size):
+            own[0, z] = weight[d] * projected[d, z]
+        push(own, 0, mixed, indices[begin:end], two[begin:end])
 
 
 def _cubes(vectors: Array, others: Array, orders: int) -> Array:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.kernels import fixed, helper, kernel
+from strod.lanes import divide, pull, push, with_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,8 +44,8 @@ GUESSED = 0.7  # of a document's start that g makes up, the rest being equal sha
 ROUNDS = 8  # from equal shares
 ROUNDS_GUESSED = 6
 LEAST = 0.01  # shares below are no evidence
-UNLIKELY = 0.2  # chance below which a token is not of a topic; of more than five, an equal share
-ROUNDED = 1e-4  # what rounding may take from an equal share
+UNLIKELY = 0.2  # chance below which a token is not of a topic
+MANY = 2.0  # of more than ten topics: so many times an equal share
 SILENT = 0.1  # tokens below which a document says nothing about a topic
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
@@ -55,64 +56,54 @@ def exp_digamma(x: float) -> float:
     """exp(ψ(x)) for x > 0, to some parts in 10⁹.
 
     ψ(x) = ψ(x+5) - Σ 1/(x+i) over i = 0..4, whose sum is one fraction, and exp ψ(y+½) has a
-    short asymptotic series: one call of exp and no logarithm.
+    short asymptotic series. exp(-s) is exp(-s/1024), a short series too, squared ten times:
+    nothing but products and one division, which LLVM does for several x at a time.
     """
     q = x * (x + 1.0) * (x + 2.0) * (x + 3.0) * (x + 4.0)
     p = (((5.0 * x + 40.0) * x + 105.0) * x + 100.0) * x + 24.0
     y = x + 4.5
-    r = 1.0 / y
+    one = 1.0 / (q * y)
+    r = q * one
     s = r * r
     tail = 10313.0 / 2903040.0 - s * (5509121.0 / 1393459200.0)
     series = y + r * (1.0 / 24.0 - s * (37.0 / 5760.0 - s * tail))
-    return float(series * np.exp(-p / q))
+    t = max(p * y * one * (-1.0 / 1024.0), -0.75)  # beyond it the result is 0 anyway
+    power = 1.0 + t * (1.0 + t * (1.0 / 2.0 + t * (1.0 / 6.0 + t * (1.0 / 24.0 + t * (
+        1.0 / 120.0 + t * (1.0 / 720.0 + t * (1.0 / 5040.0)))))))  # fmt: skip
+    for _ in range(10):
+        power *= power
+    return series * power
 
 
 @kernel
 def _infer(
-    indptr: Any, indices: Any, values: Any, words: Any, prior: Any, rounds: int,
-    theta: Any, expected: Any, ratio: Any,
+    indptr: Any, indices: Any, values: Any, words: Any, prior: Any, rounds: int, resumed: int,
+    say: Any, theta: Any, expected: Any, evidence: Any,
 ) -> None:  # fmt: skip
-    """`rounds` updates of θ and n for every document; leaves c_x / Σ_z θ_z·φ_zx in `ratio`.
+    """`rounds` updates of θ and n for every document, from θ or, if `resumed`, from n.
 
-    `prior` has a row for each document, or one for all.
-
-    Four words at a time: a single sum would wait for itself.
+    `prior` has a row for each document, or one for all. If there is room in `evidence`, h·θ_z·c_x /
+    Σ_z θ_z·φ_zx is added to its row x. Rows have whole lanes; what those beyond the last topic
+    hold does not matter, since φ is 0 there.
     """
-    k = words.shape[1]
+    room = np.empty(np.diff(indptr).max() if indptr.size > 1 else 0)
     for d in range(indptr.size - 1):
         weight, count, given = theta[d], expected[d], prior[min(d, prior.shape[0] - 1)]
-        count[:] = 0.0
-        begin, end = indptr[d], indptr[d + 1]
-        for step in range(rounds + 1 if begin < end else 0):
-            if step > 0:
-                for z in range(k):
+        own, tokens = indices[indptr[d] : indptr[d + 1]], values[indptr[d] : indptr[d + 1]]
+        ratio = room[: own.size]
+        for step in range(rounds + 1):
+            if step > 0 or resumed:
+                for z in range(weight.size):
                     weight[z] = exp_digamma(given[z] + weight[z] * count[z])
             count[:] = 0.0
-            for j in range(begin, end - 3, 4):
-                a, b = words[indices[j]], words[indices[j + 1]]
-                c, e = words[indices[j + 2]], words[indices[j + 3]]
-                p = q = r = s = 0.0
-                for z in range(k):
-                    p += weight[z] * a[z]
-                    q += weight[z] * b[z]
-                    r += weight[z] * c[z]
-                    s += weight[z] * e[z]
-                p, q = values[j] / p, values[j + 1] / q
-                r, s = values[j + 2] / r, values[j + 3] / s
-                ratio[j], ratio[j + 1], ratio[j + 2], ratio[j + 3] = p, q, r, s
-                for z in range(k):
-                    count[z] += (p * a[z] + q * b[z]) + (r * c[z] + s * e[z])
-            for j in range(end - (end - begin) % 4, end):
-                a = words[indices[j]]
-                p = 0.0
-                for z in range(k):
-                    p += weight[z] * a[z]
-                p = values[j] / p
-                ratio[j] = p
-                for z in range(k):
-                    count[z] += p * a[z]
-        for z in range(k):
+            ratio[:] = tokens
+            divide(theta, d, words, own, ratio)
+            pull(expected, d, words, own, ratio)
+        for z in range(weight.size):
             count[z] *= weight[z]
+        if evidence.size:
+            ratio *= say[d]
+            push(theta, d, evidence, own, ratio)
 
 
 @kernel
@@ -127,19 +118,20 @@ def _guess(indptr: Any, indices: Any, values: Any, logs: Any, weights: Any, out:
     """p(z|d) ∝ p_z·Π_x φ_zx^(b·c_x), as if a document had one topic; 0 without words."""
     for d in range(indptr.size - 1):
         begin, end = indptr[d], indptr[d + 1]
-        chance = out[d]
-        chance[:] = 0.0
+        out[d] = 0.0
         length = values[begin:end].sum()
         if length <= 0.0:
             continue
-        power = min(TEMPER, TOKENS / length)
-        for j in range(begin, end):
-            value, word = values[j] * power, logs[indices[j]]
-            for z in range(chance.size):
-                chance[z] += value * word[z]
-        chance += weights
-        chance[:] = np.exp(chance - chance.max())
-        chance /= chance.sum()
+        pull(out, d, logs, indices[begin:end], values[begin:end])
+        chance, power = out[d, : weights.size], min(TEMPER, TOKENS / length)
+        for z in range(chance.size):
+            chance[z] = chance[z] * power + weights[z]
+        largest, total = chance.max(), 0.0
+        for z in range(chance.size):
+            chance[z] = np.exp(chance[z] - largest)
+            total += chance[z]
+        for z in range(chance.size):
+            chance[z] /= total
 
 
 @kernel
@@ -200,11 +192,19 @@ def _keep(
 
 
 class Inferred(NamedTuple):
-    """What inference finds: θ, expected counts n, and c/Σθφ per count."""
+    """What inference finds.
 
-    theta: Array
+    Attributes
+    ----------
+    expected : ndarray of shape (documents, m)
+        n: how many tokens of a document belong to each topic.
+    evidence : ndarray of shape (V, m)
+        Σ_d h_d·(c_dx / Σθφ)·θ_dz: times φ it is how often a word is expected in a topic. No rows
+        if nobody asked for it.
+    """
+
     expected: Array
-    ratio: Array
+    evidence: Array
 
 
 class Shares(NamedTuple):
@@ -245,17 +245,26 @@ class FineTopics:
         counts[:, present] = self.counts
         return FineTopics(counts)
 
-    @cached_property
+    @property
     def words(self) -> Array:
         """V×m: φ with something added to every word, so that nothing is impossible.
 
         One token of every word, or less where that would outweigh what was seen of the words
         that occur.
         """
+        return self._words[:, : self.size]
+
+    @cached_property
+    def _words(self) -> Array:
+        """The same with whole lanes, as kernels take it."""
         occur = max(int(self.counts.any(axis=0).sum()), 1)
-        seen = float(self.counts.sum(dtype=np.float64)) / (self.size * occur)
-        smooth = self.counts.T.astype(np.float64) + max(min(PSEUDO, SMOOTH * seen), 1e-9)
-        return np.ascontiguousarray(smooth / smooth.sum(axis=0))
+        totals = self.counts.sum(axis=1, dtype=np.float64)
+        pseudo = max(min(PSEUDO, SMOOTH * float(totals.sum()) / (self.size * occur)), 1e-9)
+        words = with_lanes(self.counts.T)
+        smooth = words[:, : self.size]
+        smooth += pseudo
+        smooth /= totals + pseudo * len(smooth)
+        return words
 
     def infer(
         self,
@@ -263,16 +272,12 @@ class FineTopics:
         theta: Array | None = None,
         rounds: int = ROUNDS,
         prior: Array | None = None,
+        *,
+        evidence: bool = False,
     ) -> Inferred:
         """Rounds of inference, from equal shares and priors unless others are given."""
-        shape = (documents.size, self.size)
-        theta = np.full(shape, 1.0 / self.size) if theta is None else theta
-        found = Inferred(theta, np.empty(shape), np.empty(len(documents.indices)))
-        prior = np.full((1, self.size), PRIOR) if prior is None else prior
-        values = documents.expected
-        given = fixed(documents.indptr, documents.indices, values, self.words, prior)
-        _infer(*given, rounds, *found)
-        return found
+        start = self._room(documents.size, 1.0 / self.size if theta is None else theta)
+        return self._infer(documents, start, None, rounds, prior, evidence=evidence)
 
     def resume(
         self,
@@ -280,23 +285,44 @@ class FineTopics:
         expected: NDArray[np.float32],
         rounds: int,
         prior: Array | None = None,
+        *,
+        evidence: bool = False,
     ) -> Inferred:
         """One round of inference or more, from expected counts that other φ may have given."""
-        prior = np.full((1, self.size), PRIOR) if prior is None else prior
-        return self.infer(documents, _theta(prior + expected), rounds - 1, prior)
+        start = self._room(documents.size, 1.0)
+        return self._infer(documents, start, expected, rounds - 1, prior, evidence=evidence)
+
+    def _infer(
+        self, documents: Counts, theta: Array, before: NDArray[np.float32] | None, rounds: int,
+        prior: Array | None, *, evidence: bool,
+    ) -> Inferred:  # fmt: skip
+        expected = self._room(documents.size, 0.0 if before is None else before)
+        own = self._room(1 if prior is None else len(prior), PRIOR if prior is None else prior, 1.0)
+        found = self._room(documents.width if evidence else 0, 0.0)
+        say = documents.say if evidence else np.empty(0)
+        words = documents.indptr, documents.indices, documents.expected, self._words
+        given, own, say = fixed(*words), *fixed(own, say)
+        _infer(*given, own, rounds, int(before is not None), say, theta, expected, found)
+        return Inferred(expected[:, : self.size], found[:, : self.size])
+
+    def _room(self, rows: int, values: NDArray[Any] | float, rest: float = 0.0) -> Array:
+        """Rows with whole lanes: `values`, and beyond the last topic `rest`."""
+        room = np.full((rows, self._words.shape[1]), rest)
+        room[:, : self.size] = values
+        return room
 
     def guess(self, documents: Counts) -> Array:
         """g: the chance of each topic to be the only one of a document."""
-        chances = np.empty((documents.size, self.size))
+        chances = np.empty((documents.size, self._words.shape[1]))
         given = (documents.indptr, documents.indices, documents.expected, *self._logs)
         _guess(*fixed(*given), chances)
-        return chances
+        return chances[:, : self.size]
 
     @cached_property
     def _logs(self) -> tuple[Array, Array]:
-        """Logarithms of φ, V×m, and of the topics' weights."""
+        """Logarithms of φ, V×m with whole lanes, and of the topics' weights."""
         weights = self.counts.sum(axis=1, dtype=np.float64) + np.finfo(float).tiny
-        return np.log(self.words), np.log(weights / weights.sum())
+        return with_lanes(np.log(self.words)), np.log(weights / weights.sum())
 
     def near(self, guess: Array) -> Array:
         """θ of documents to start from: near the guess."""
@@ -328,7 +354,7 @@ class FineTopics:
         """
         theta = shares if by_word else self._weights(documents, shares)
         out = np.zeros((int(groups.max()) + 1, len(documents.indices)), dtype=np.float32)
-        given = fixed(documents.indptr, documents.indices, self.words, theta, groups)
+        given = fixed(documents.indptr, documents.indices, self._words, theta, groups)
         _posterior(*given, out)
         return np.minimum(out, 1, out=out)
 
@@ -351,7 +377,7 @@ def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Count
     What is unlikely for one of so many `topics` is left out, and so is a document of which
     next to nothing is left.
     """
-    least = np.float32(min(UNLIKELY, (1 - ROUNDED) / topics))
+    least = np.float32(min(UNLIKELY, MANY / topics))
     given = fixed(documents.indptr, documents.tokens, documents.chance, chance)
     indptr = np.zeros(documents.size + 1, dtype=np.int64)
     size = _mark(*given, least, indptr)

@@ -88,30 +88,19 @@ def polish(
         words, rounds = topics.words, (GUESS if guess else EQUAL)[number > 0]
         total = np.zeros_like(words)
 
-        def sweep(
-            index: int, topics: FineTopics = topics, rounds: int = rounds
-        ) -> tuple[int, Array, Inferred]:
+        def sweep(index: int, topics: FineTopics = topics, rounds: int = rounds) -> Inferred:
             block, before = blocks[index], state[index]
             prior = topics.prior(block) if leaning else None
             if before is not None:
-                found = topics.resume(block, before, rounds, prior)
-            else:
-                near = topics.near(topics.guess(block)) if guess else None
-                found = topics.infer(block, near, rounds, prior)
-            return index, _evidence(block, found), found
+                return topics.resume(block, before, rounds, prior, evidence=True)
+            near = topics.near(topics.guess(block)) if guess else None
+            return topics.infer(block, near, rounds, prior, evidence=True)
 
-        for index, part, found in engine.map(sweep, range(len(blocks))):
-            total += part
+        for index, found in enumerate(engine.map(sweep, range(len(blocks)))):
+            total += found.evidence
             state[index] = found.expected.astype(np.float32)
         topics = FineTopics((words * total).T.astype(np.float32))
     return Polished(topics, state, leaning)
-
-
-def _evidence(block: Counts, found: Inferred) -> Array:
-    """Σ_d h_d·(c_dx / Σθφ)·θ_dz, V×m; times φ it is the expected count of a word."""
-    ratios = block.table(found.ratio)
-    result: Array = ratios.T @ (found.theta * block.say[:, None])
-    return result
 
 
 def _expected(

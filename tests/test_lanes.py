@@ -1,0 +1,105 @@
+"""Rows by lanes: against sums that are written out, to the last bit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from strod.kernels import fixed, kernel
+from strod.lanes import LANES, ROWS, divide, padded, pull, push, with_lanes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+TABLE = 40
+
+
+@kernel
+def _divide(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
+    divide(rows, d, table, indices, values)
+
+
+@kernel
+def _pull(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
+    pull(rows, d, table, indices, values)
+
+
+@kernel
+def _push(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
+    push(rows, d, table, indices, values)
+
+
+def drawn(columns: int, words: int) -> tuple[Array, Array, NDArray[np.int32], Array]:
+    """Rows, a table, some of its rows, and a number for each of these."""
+    random = np.random.default_rng([columns, words])
+    rows, table = random.random((3, columns)), random.random((TABLE, columns))
+    indices = random.permutation(TABLE)[:words].astype(np.int32)
+    return with_lanes(rows), with_lanes(table), indices, random.random(words)
+
+
+def by_pairs(terms: list[Any]) -> Any:
+    while len(terms) > 1:
+        terms = [one + other for one, other in zip(terms[::2], terms[1::2], strict=True)]
+    return terms[0]
+
+
+def by_lanes(one: Array, other: Array) -> float:
+    sums = np.zeros(LANES)
+    for start in range(0, len(one), LANES):
+        sums += one[start : start + LANES] * other[start : start + LANES]
+    return float(by_pairs(list(sums)))
+
+
+shapes = pytest.mark.parametrize("columns", [1, 4, 5, 8, 13, 28])
+sizes = pytest.mark.parametrize("words", [0, 1, 3, 4, 5, 8, 11])
+
+
+@shapes
+@sizes
+def test_divide(columns: int, words: int) -> None:
+    rows, table, indices, values = drawn(columns, words)
+    expected = [
+        value / by_lanes(rows[1], table[i]) for i, value in zip(indices, values, strict=True)
+    ]
+    _divide(*fixed(rows), 1, *fixed(table, indices), values)
+    assert values.tolist() == expected
+
+
+@shapes
+@sizes
+def test_pull(columns: int, words: int) -> None:
+    rows, table, indices, values = drawn(columns, words)
+    expected = rows.copy()
+    whole = words - words % ROWS
+    for start in range(0, whole, ROWS):
+        some = range(start, start + ROWS)
+        expected[2] += by_pairs([values[j] * table[indices[j]] for j in some])
+    for j in range(whole, words):
+        expected[2] += values[j] * table[indices[j]]
+    _pull(rows, 2, *fixed(table, indices, values))
+    assert np.array_equal(rows, expected)
+
+
+@shapes
+@sizes
+def test_push(columns: int, words: int) -> None:
+    rows, table, indices, values = drawn(columns, words)
+    expected = table.copy()
+    for i, value in zip(indices, values, strict=True):
+        expected[i] += value * rows[0]
+    _push(*fixed(rows), 0, table, *fixed(indices, values))
+    assert np.array_equal(table, expected)
+
+
+@pytest.mark.parametrize(("columns", "lanes"), [(0, 0), (1, 4), (4, 4), (5, 8), (25, 28)])
+def test_rows_get_whole_lanes(columns: int, lanes: int) -> None:
+    assert padded(columns) == lanes
+    found = with_lanes(np.ones((2, columns)))
+    assert found.shape == (2, lanes)
+    assert found.flags.c_contiguous
+    assert found.sum() == 2 * columns
+    assert not found[:, columns:].any()
