@@ -75,6 +75,7 @@ def run(name: str, out: Path, *arguments: object) -> list[dict[str, str]]:
     assert table.startswith("# cores: ")
     assert "Measured on: cores " in text
     assert f"]({name}.svg)" in text
+    assert "(quick)" in (out / f"{name}.svg").read_text()
     kinds = {path.name for path in out.iterdir() if path.name.startswith(name)}
     assert kinds == {f"{name}.{kind}" for kind in ("csv", "md", "png", "svg", "jsonl")}
     assert not [path for path in out.iterdir() if path.name.startswith(".")]

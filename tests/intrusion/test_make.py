@@ -63,6 +63,12 @@ def test_equally_many_from_each_tree_and_the_key_fits(two: list[Path], tmp_path:
             assert intruder not in lists
 
 
+def test_trees_of_different_corpora_are_told(tree_workspace: Path, tmp_path: Path) -> None:
+    other = package.build(planted_texts(200), out=tmp_path / "o.strod", children=2, height=1)
+    made = make([tree_workspace, other], tmp_path / "study.html", questions=1, x=3)
+    assert any("different corpora" in note for note in made.notes)
+
+
 def test_the_page_tells_neither_the_solution_nor_the_tree(two: list[Path], tmp_path: Path) -> None:
     made = make(two, tmp_path / "study.html", questions=8)
     text = made.page.read_text(encoding="utf-8")

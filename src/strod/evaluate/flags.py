@@ -79,7 +79,7 @@ def find_flags(
     """
     found = [
         *_incoherent(tree, topics), *_duplicates(tree, topics, words), *_background(tree, topics),
-        *_copies(tree, topics, copied), *_tiny(tree, topics),
+        *_copies(topics, copied), *_tiny(tree, topics),
     ]  # fmt: skip
     place = {path: number for number, path in enumerate(_outline(tree.root))}
     return sorted(found, key=lambda flag: place[flag.topic])
@@ -173,7 +173,7 @@ def _background(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
         yield _flag(topic, "background", reason, _dissolve(tree, topic, topics))
 
 
-def _copies(_: Tree, topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
+def _copies(topics: Sequence[TopicScores], whole: float) -> Iterator[Flag]:
     """A form that many documents share may stand for what they are about: only people can tell."""
     least = max(COPIED, MORE * whole)
     for topic in topics:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["NOT_TRIED", "Cell", "Context", "measure_all"]
 
 MINUTE = 60
-NOT_TRIED = "not tried: stopped on less"
+NOT_TRIED = "not tried: stopped before, on no more than this"
 
 
 class Cell(NamedTuple):

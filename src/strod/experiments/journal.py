@@ -58,14 +58,14 @@ class Journal:
             return []
         lines = []
         for number, part in enumerate(parts[:-1], start=1):
-            if part and not _is_sound(part):
-                if not damaged:
-                    raise DamagedError(
-                        f"{self.path}:{number}: is no measurement; delete the line or give --fresh"
-                    )
-                self._damaged = True
-            elif part:
-                lines.append(json.loads(part))
+            line = _measurement(part) if part else None
+            if line is not None:
+                lines.append(line)
+            elif part and not damaged:
+                raise DamagedError(
+                    f"{self.path}:{number}: is no measurement; delete the line or give --fresh"
+                )
+            self._damaged = self._damaged or bool(part and line is None)
         return lines
 
     def find(self, key: dict[str, Any]) -> dict[str, Any] | None:
@@ -100,7 +100,7 @@ class Journal:
             return
         whole = self.path.read_bytes()
         if self._damaged:
-            sound = [part for part in whole.split(b"\n")[:-1] if part and _is_sound(part)]
+            sound = [part for part in whole.split(b"\n")[:-1] if _measurement(part) is not None]
             aside = self.path.with_name(f".{self.path.name}")
             aside.write_bytes(b"".join(part + b"\n" for part in sound))
             sync(aside)
@@ -110,12 +110,14 @@ class Journal:
             os.truncate(self.path, whole.rfind(b"\n") + 1)
 
 
-def _is_sound(part: bytes) -> bool:
+def _measurement(part: bytes) -> dict[str, Any] | None:
+    """What a line says, or None if it is damaged."""
     try:
         line = json.loads(part)
     except ValueError:
-        return False
-    return isinstance(line, dict) and all(isinstance(line.get(n), dict) for n in ("key", "values"))
+        return None
+    sound = isinstance(line, dict) and all(isinstance(line.get(n), dict) for n in ("key", "values"))
+    return line if sound else None
 
 
 def _text(content: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from strod.errors import InputError, StrodError, UsageError
@@ -95,6 +96,7 @@ def _run(name: str, settings: Settings, progress: Progress) -> Result:
         )
     if settings.quick:
         result.notes.append("quick: tiny, in one process; its times and scores say nothing")
+        result.panels[:] = [replace(one, title=f"{one.title} (quick)") for one in result.panels]
     progress.stage("writing", 0, "")
     _write(result, settings.out)
     shutil.rmtree(work, ignore_errors=True)

@@ -46,7 +46,7 @@ class Made:
     questions : dict
         How many of each kind, by name of the tree.
     notes : list of str
-        Which trees gave fewer questions than were asked for.
+        Which trees gave fewer questions than were asked for, and whether corpora differ.
     """
 
     study: str
@@ -95,6 +95,8 @@ def make(  # noqa: PLR0913 - the options of the command
         for name, found in zip(names, drawn, strict=True)
     }
     notes = _notes(counts, questions)
+    if len({one.corpus.sha256 for one in opened}) > 1:
+        notes.append("the trees are of different corpora: scores will tell these apart as well")
     order = _shuffled(drawn, seed)
     shown = [_shown(question) for _, question in order]
     study = sha256(json.dumps(shown).encode()).hexdigest()[:12]
