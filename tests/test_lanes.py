@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
-from strod.kernels import fixed, kernel
-from strod.lanes import LANES, ROWS, divide, padded, pull, push, with_lanes
+from strod.kernels import fixed
+from strod.lanes import LANES, ROWS, divide, pull, push, with_lanes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
 TABLE = 40
+
+
+def kernel(function: Callable[..., None]) -> Callable[..., None]:
+    """Not cached: the code that is there now."""
+    return cast("Callable[..., None]", numba.njit(error_model="numpy")(function))
 
 
 @kernel
@@ -95,9 +104,49 @@ def test_push(columns: int, words: int) -> None:
     assert np.array_equal(table, expected)
 
 
+def test_a_row_may_be_pushed_to_twice() -> None:
+    rows, table, _, values = drawn(5, 5)
+    expected = table[7].copy()
+    for value in values:
+        expected += value * rows[1]
+    _push(rows, 1, table, np.full(5, 7, dtype=np.int32), values)
+    assert np.array_equal(table[7], expected)
+
+
+@pytest.mark.parametrize("call", [_divide, _pull, _push])
+@pytest.mark.parametrize("change", [
+    {"rows": np.zeros((3, 8), dtype=np.float32)}, {"table": np.zeros((TABLE, 8), dtype=np.float32)},
+    {"table": np.zeros((TABLE, 8), order="F")}, {"rows": np.zeros((3, 16))[:, ::2]},
+    {"indices": np.zeros(3, dtype=np.uint16)}, {"indices": np.zeros(6, dtype=np.int32)[::2]},
+    {"values": np.zeros(3, dtype=np.float32)}, {"values": np.zeros(6)[::2]},
+], ids=str)  # fmt: skip
+def test_arrays_of_another_kind_are_refused(call: Any, change: dict[str, Any]) -> None:
+    rows, table, indices, values = drawn(8, 3)
+    given = {"rows": rows, "d": 0, "table": table, "indices": indices, "values": values} | change
+    with pytest.raises(TypingError, match="not as strod"):
+        call(*given.values())
+
+
+@pytest.mark.parametrize(("call", "written"), [(_divide, 4), (_pull, 0), (_push, 2)])
+def test_what_may_not_be_written_is_refused(call: Any, written: int) -> None:
+    rows, table, indices, values = drawn(8, 3)
+    given = [rows, 0, table, indices, values]
+    call(*given)
+    given[written] = fixed(given[written])[0]  # type: ignore[arg-type]
+    with pytest.raises(TypingError, match="not as strod"):
+        call(*given)
+
+
+@pytest.mark.parametrize("call", [_divide, _pull, _push])
+@pytest.mark.parametrize(("columns", "own"), [(8, 4), (4, 8), (6, 6)])
+def test_other_widths_are_refused(call: Any, columns: int, own: int) -> None:
+    _, _, indices, values = drawn(8, 3)
+    with pytest.raises(ValueError, match="whole lanes"):
+        call(np.ones((3, own)), 0, np.ones((TABLE, columns)), indices, values)
+
+
 @pytest.mark.parametrize(("columns", "lanes"), [(0, 0), (1, 4), (4, 4), (5, 8), (25, 28)])
 def test_rows_get_whole_lanes(columns: int, lanes: int) -> None:
-    assert padded(columns) == lanes
     found = with_lanes(np.ones((2, columns)))
     assert found.shape == (2, lanes)
     assert found.flags.c_contiguous

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strod
+from strod.kernels import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,3 +218,52 @@ def test_import_is_light() -> None:
     code = f"import strod, sys; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def helpers(path: Path) -> set[str]:
+    """Parts of kernels that a file has."""
+    return {
+        node.name
+        for node in functions(path)
+        if any(isinstance(one, ast.Name) and one.id == "helper" for one in node.decorator_list)
+    }
+
+
+def test_machine_code_knows_the_files_that_it_is_made_of() -> None:
+    """A kernel that takes helpers from another file is stale when that file changes."""
+    owners = {f"strod.{name[:-3].replace('/', '.')}": helpers(ROOT / name) for name in NAMES}
+    found = set()
+    for path in MODULES:
+        for node in ast.walk(tree(path)):
+            if not isinstance(node, ast.ImportFrom) or node.module not in owners:
+                continue
+            if owners[node.module] & {one.name for one in node.names}:
+                found.add(node.module.removeprefix("strod.").replace(".", "/") + ".py")
+    assert "lanes.py" in found
+    assert found <= set(SHARED)
+
+
+def test_machine_code_is_stale_when_a_shared_file_changes(tmp_path: Path) -> None:
+    """In a copy of the package: sums are wrong once the code of a lane is."""
+    copy = tmp_path / "strod"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import numpy as np; from strod.moments.moments import _apply; out = np.zeros((1, 4)); "
+        "one = np.ones(1); _apply(np.array([0, 1]), np.zeros(1, np.int32), one, np.ones((1, 4)), "
+        "out); print(out[0, 0])"
+    )
+
+    def run() -> float:
+        environment = os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        return float(done.stdout)
+
+    assert run() == 1
+    lanes = copy / "lanes.py"
+    text = lanes.read_text()
+    product = "product = code.builder.fmul(factor, own)\n"
+    assert product in text
+    twice = product + " " * 12 + "product = code.builder.fadd(product, product)\n"
+    lanes.write_text(text.replace(product, twice))
+    assert run() == 2

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numba
@@ -15,6 +18,10 @@ __all__ = ["fixed", "helper", "kernel"]
 
 _njit = cast("Callable[..., Any]", numba.njit)
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
+# Files that kernels of other files take helpers or constants from.
+SHARED = (
+    "lanes.py", "corpus/ingest.py", "phrases/table.py", "text/characters.py", "text/scan.py",
+)  # fmt: skip
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,7 +30,18 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     `nogil` lets threads run kernels side by side; there is no `fastmath` and no
     `parallel`, so that a kernel gives the same bytes on every run.
     """
-    return cast("Callable[..., Any]", _njit(cache=True, **_OPTIONS)(function))
+    compiled = _njit(cache=True, **_OPTIONS)(function)
+    # numba takes machine code for stale if the kernel's own file has changed, and no other.
+    file = compiled._cache._cache_file  # noqa: SLF001
+    file._source_stamp = file._source_stamp, _shared()  # noqa: SLF001
+    return cast("Callable[..., Any]", compiled)
+
+
+@cache
+def _shared() -> str:
+    """Checksum of the files in `SHARED`."""
+    here = Path(__file__).parent
+    return sha256(b"".join((here / name).read_bytes() for name in SHARED)).hexdigest()
 
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:

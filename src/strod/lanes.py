@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from llvmlite import ir  # numba's own, of the version that it needs
 from numba.core import cgutils, types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from strod.kernels import helper
@@ -26,26 +27,20 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["divide", "padded", "pull", "push", "with_lanes"]
+__all__ = ["divide", "pull", "push", "with_lanes"]
 
-LANES = 4
-ROWS = 4
+LANES = ROWS = 4  # `totals` and `_divide` are written for these
 _make: Any = cgutils  # which has no types
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _ZEROS = ir.Constant(_VECTOR, [0.0] * LANES)
-_SAME = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)  # lane 0 for all
 _PLACE = ir.IntType(32)
+_SAME = ir.Constant(ir.VectorType(_PLACE, LANES), [0] * LANES)  # lane 0 for all
 _ALIGNED = 8  # bytes: rows begin anywhere
-
-
-def padded(columns: int) -> int:
-    """The next multiple of `LANES`."""
-    return -(-columns // LANES) * LANES
 
 
 def with_lanes(rows: NDArray[Any]) -> Array:
     """The same rows with zeros up to the next multiple of `LANES`."""
-    result = np.zeros((len(rows), padded(rows.shape[1])))
+    result = np.zeros((len(rows), -(-rows.shape[1] // LANES) * LANES))
     result[:, : rows.shape[1]] = rows
     return result
 
@@ -76,7 +71,7 @@ class _Code:
 
     def factors(self) -> list[Any]:
         """The values, each in all lanes."""
-        nothing, first = ir.Constant(_VECTOR, ir.Undefined), ir.Constant(ir.IntType(32), 0)
+        nothing, first = ir.Constant(_VECTOR, ir.Undefined), ir.Constant(_PLACE, 0)
         numbers = [self.builder.load(place) for place in self.values]
         vectors = [self.builder.insert_element(nothing, number, first) for number in numbers]
         return [self.builder.shuffle_vector(vector, nothing, _SAME) for vector in vectors]
@@ -108,7 +103,7 @@ class _Code:
 
     def total(self, vector: Any) -> Any:
         """The sum over the lanes."""
-        places = (ir.Constant(ir.IntType(32), i) for i in range(LANES))
+        places = (ir.Constant(_PLACE, i) for i in range(LANES))
         return self.added(self.builder.extract_element(vector, place) for place in places)
 
     def totals(self, vectors: list[Any]) -> Any:
@@ -122,23 +117,38 @@ class _Code:
         )
 
     def _shuffled(self, one: Any, other: Any, places: tuple[int, ...]) -> Any:
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), list(places))
+        mask = ir.Constant(ir.VectorType(_PLACE, LANES), list(places))
         return self.builder.shuffle_vector(one, other, mask)
 
 
-def _intrinsic(generate: Callable[[_Code], None], many: int) -> Callable[..., None]:
-    """A function for kernels that does `many` rows at a time."""
+def _intrinsic(generate: Callable[[_Code], None], many: int, written: int) -> Callable[..., None]:
+    """A function for kernels that does `many` rows at a time and writes one of its arguments."""
 
     def define(  # noqa: PLR0913, PLR0917 - numba asks for as many as it is called with
         _: Any, rows: Any, d: Any, table: Any, indices: Any, values: Any, j: Any
     ) -> tuple[Any, Any]:
+        kinds = rows, d, table, indices, values, j
+        _check(kinds, written)
+
         def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             generate(_Code(context, builder, signature.args, given, many))
             return context.get_dummy_value()
 
-        return types.void(rows, d, table, indices, values, j), code
+        return types.void(*kinds), code
 
+    define.__name__ = generate.__name__
     return cast("Callable[..., None]", intrinsic(define))
+
+
+def _check(kinds: tuple[Any, ...], written: int) -> None:
+    """Refuse arrays that the code would read or write wrongly; while a kernel is compiled."""
+    number, index = types.float64, (types.int32, types.int64)
+    for place, dimensions, wanted in ((0, 2, (number,)), (2, 2, (number,)), (3, 1, index),
+                                      (4, 1, (number,))):  # fmt: skip
+        kind = kinds[place]
+        good = isinstance(kind, types.Array) and kind.layout == "C" and kind.ndim == dimensions
+        if not (good and kind.dtype in wanted and (kind.mutable or place != written)):
+            raise TypingError(f"argument {place}, {kind}: not as strod.lanes takes it")
 
 
 def _divide(code: _Code) -> None:
@@ -178,14 +188,21 @@ def _push(code: _Code) -> None:
             code.store(code.builder.fadd(code.load(other, column), product), other, column)
 
 
-_divide_some, _divide_one = _intrinsic(_divide, ROWS), _intrinsic(_divide, 1)
-_pull_some, _pull_one = _intrinsic(_pull, ROWS), _intrinsic(_pull, 1)
-_push_some, _push_one = _intrinsic(_push, ROWS), _intrinsic(_push, 1)
+_divide_some, _divide_one = (_intrinsic(_divide, many, 4) for many in (ROWS, 1))
+_pull_some, _pull_one = (_intrinsic(_pull, many, 0) for many in (ROWS, 1))
+_push_some, _push_one = (_intrinsic(_push, many, 2) for many in (ROWS, 1))
+
+
+@helper
+def _check_widths(rows: Any, table: Any) -> None:
+    if rows.shape[1] != table.shape[1] or table.shape[1] % LANES:
+        raise ValueError("rows and table must have the same whole lanes")
 
 
 @helper
 def divide(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
     """values_j /= Σ_z rows_dz·table_iz with i = indices_j."""
+    _check_widths(rows, table)
     rest = indices.size % ROWS
     for j in range(0, indices.size - rest, ROWS):
         _divide_some(rows, d, table, indices, values, j)
@@ -196,6 +213,7 @@ def divide(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
 @helper
 def pull(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
     """rows_d += Σ_j values_j·table_i with i = indices_j."""
+    _check_widths(rows, table)
     rest = indices.size % ROWS
     for j in range(0, indices.size - rest, ROWS):
         _pull_some(rows, d, table, indices, values, j)
@@ -205,7 +223,8 @@ def pull(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
 
 @helper
 def push(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
-    """table_i += values_j·rows_d with i = indices_j; no two of them are the same."""
+    """table_i += values_j·rows_d with i = indices_j, one after the other."""
+    _check_widths(rows, table)
     rest = indices.size % ROWS
     for j in range(0, indices.size - rest, ROWS):
         _push_some(rows, d, table, indices, values, j)

@@ -54,11 +54,11 @@ def check(found: Moments, documents: list[Document], random: np.random.Generator
     totals = [found.tokens, found.pairs, found.triples]
     assert np.allclose(totals, [tokens, pairs, triples], rtol=EXACT, atol=EXACT)
     assert np.allclose(found.first, first, rtol=0, atol=EXACT)
-    vectors = random.standard_normal((width, int(random.integers(1, 5))))
+    vectors = random.standard_normal((width, int(random.integers(1, 10))))
     if pairs > 0:
         assert np.allclose(found.second(vectors), second @ vectors, rtol=0, atol=EXACT)
     if triples > 1e-3:  # else rounding is divided by too little
-        basis = random.standard_normal((width, int(random.integers(1, 4))))
+        basis = random.standard_normal((width, int(random.integers(1, 10))))
         exact = oracles.contract(third, basis)
         assert np.allclose(found.third(basis), exact, rtol=0, atol=EXACT)
     return triples > 1e-3

@@ -13,7 +13,7 @@ from scipy.special import psi
 from strod.errors import UsageError
 from strod.tree import revise
 from strod.tree.grow import Grown, document_shares
-from strod.tree.inference import MANY, PRIOR, SILENT, UNLIKELY, FineTopics
+from strod.tree.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY, FineTopics
 from strod.tree.matrix import matrix_shards
 from strod.tree.planted import plant
 from strod.tree.sampling import root_counts, thinning
@@ -131,7 +131,9 @@ def naive_counts(built: Planted, parts: Sequence[Part], document: int) -> dict[i
             fit = {topic: weight * split.topics.words[word, topic] for topic, weight in
                    theta.items()}  # fmt: skip
             own = sum(value for topic, value in fit.items() if topic in fine)
-            if fit and own / sum(fit.values()) >= min(UNLIKELY, MANY / split.topics.size):
+            if fit and own / sum(fit.values()) >= (1 - ROUNDED) * min(
+                UNLIKELY, MANY / split.topics.size
+            ):
                 chances[word] = chance * own / sum(fit.values())
         if sum(tokens[word] * chance for word, chance in chances.items()) >= SILENT:
             for word, chance in chances.items():

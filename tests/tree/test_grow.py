@@ -377,7 +377,8 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     row = np.repeat(np.arange(DOCUMENTS), np.diff(counts.indptr))
     dropped = 0
     for number, part in enumerate(found):
-        likely = chance[:, number] >= inference.UNLIKELY  # less than one of three
+        least = (1 - inference.ROUNDED) * inference.UNLIKELY  # less than one of three
+        likely = chance[:, number] >= least
         mass = np.bincount(row, likely * counts.tokens * 0.005 * chance[:, number], DOCUMENTS)
         keep = likely & (mass[row] >= inference.SILENT)
         dropped += int((likely & ~keep).sum())
@@ -394,6 +395,13 @@ def test_one_of_many_topics_needs_less(topics: int, kept: list[int]) -> None:
     one = topical(np.array([[3, 3, 3]]))
     found = inference.likely(one, np.array([0.04, 0.06, 0.2], dtype=np.float32), topics)
     assert found.indices.tolist() == kept
+
+
+def test_rounding_does_not_divide_what_five_topics_share() -> None:
+    one = topical(np.array([[3, 3]]))
+    equal = np.float32(0.2)
+    found = inference.likely(one, np.array([equal, np.nextafter(equal, np.float32(0))]), 5)
+    assert found.indices.tolist() == [0, 1]
 
 
 def test_by_word_means_by_word_alone() -> None:

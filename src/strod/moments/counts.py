@@ -18,12 +18,11 @@ __all__ = ["LONG", "Counts"]
 
 LONG = 100.0  # tokens beyond which a document has no more say
 ROUNDING = 1e-12  # of the cube of a length: no triple, only rounding
-ORDERS = 5  # powers of p that are summed
 
 
 @kernel
 def _sums(indptr: Any, tokens: Any, chance: Any, out: Any) -> None:
-    """Σ_x c·p^r of every document, one row for each r."""
+    """Σ_x c·p^r of every document, one row for each r from 0 to 4."""
     for d in range(indptr.size - 1):
         zero = one = two = three = four = 0.0
         for j in range(indptr[d], indptr[d + 1]):
@@ -80,23 +79,27 @@ class Counts:
         """c·p: how many of a word's tokens belong to the topic; needed in every sweep."""
         return self.tokens.astype(np.float64) * self.chance
 
-    def power(self, exponent: int) -> csr_array:
-        """Documents by words: c·p^exponent."""
+    def values(self, exponent: int) -> NDArray[np.float64]:
+        """c·p^exponent of every count."""
         values = self.tokens.astype(np.float64)
         for _ in range(exponent):
             values *= self.chance
-        return self.table(values)
+        return values
+
+    def power(self, exponent: int) -> csr_array:
+        """Documents by words: c·p^exponent."""
+        return self.table(self.values(exponent))
 
     def table(self, values: NDArray[np.float64]) -> csr_array:
         """Documents by words, with other values; scipy copies what is not of one kind."""
         parts = (values, self.indices, self.indptr.astype(np.int32))
         return csr_array(parts, shape=(self.size, self.width), copy=False)
 
-    def weighted(self) -> csr_array:
-        """Documents by words: c·p times the say of the document."""
-        table = self.power(1)  # not `expected`, which would be kept
-        table.data *= np.repeat(self.say, self.sizes)
-        return table
+    def weighted(self) -> NDArray[np.float64]:
+        """c·p times the say of the document, of every count."""
+        values = self.values(1)  # not `expected`, which would be kept
+        values *= np.repeat(self.say, self.sizes)
+        return values
 
     def length(self, exponent: int) -> NDArray[np.float64]:
         """s_r = Σ_x c·p^r of every document."""
@@ -105,7 +108,7 @@ class Counts:
 
     @cached_property
     def _lengths(self) -> NDArray[np.float64]:
-        lengths = np.zeros((ORDERS, self.size))
+        lengths = np.empty((5, self.size))
         _sums(*fixed(self.indptr, self.tokens, self.chance), lengths)
         return lengths
 

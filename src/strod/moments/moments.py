@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
     from strod.moments.counts import Counts
     from strod.work import Engine
@@ -87,9 +86,9 @@ class Moments:
         return len(self.first)
 
     @cached_property
-    def _weighted(self) -> list[csr_array]:
-        """h_d·c_d of every block: E2 is applied many times."""
-        return [block.weighted() for block in self.blocks]
+    def _weighted(self) -> list[tuple[NDArray[Any], ...]]:
+        """h_d·c_d of every block, as compressed sparse rows: E2 is applied many times."""
+        return [(block.indptr, block.indices, block.weighted()) for block in self.blocks]
 
     def second(self, vectors: Array) -> Array:
         """E2·X without E2: one pass over the blocks."""
@@ -135,12 +134,12 @@ def _first(block: Counts) -> tuple[Array, Array, Array]:
     return one.T @ say, two.T @ say**2, totals
 
 
-def _second(vectors: Array) -> Callable[[csr_array], Array]:
+def _second(vectors: Array) -> Callable[[tuple[NDArray[Any], ...]], Array]:
     given = with_lanes(vectors)
 
-    def product(weighted: csr_array) -> Array:
+    def product(weighted: tuple[NDArray[Any], ...]) -> Array:
         result = np.zeros_like(given)
-        _apply(*fixed(weighted.indptr, weighted.indices, weighted.data, given), result)
+        _apply(*fixed(*weighted, given), result)
         return result[:, : vectors.shape[1]]
 
     return product
@@ -162,7 +161,7 @@ def _third(basis: Array) -> Callable[[Counts], tuple[Array, Array, Array]]:
 
     def contraction(block: Counts) -> tuple[Array, Array, Array]:
         weight = block.say**3
-        one, two = block.power(1).data, block.power(2).data
+        one, two = block.values(1), block.values(2)
         projected, mixed = np.zeros((block.size, given.shape[1])), np.zeros_like(given)
         words = block.indptr, block.indices
         _project(*fixed(*words, one, two, weight, given), projected, mixed)

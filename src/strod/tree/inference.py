@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FineTopics", "Inferred", "Shares", "exp_digamma", "likely"]
 
-PRIOR = 0.02  # a, the Dirichlet prior of a document's shares
+PRIOR = 0.02  # a, the Dirichlet prior of a document's shares; see `exp_digamma` before it is less
 WORTH = 4.0  # tokens that the guess of a document's one topic is worth
 TEMPER = 0.5  # power of a likelihood: words of a document are not drawn one by one
 TOKENS = 5.0  # at most so many tokens tell the one topic: a long document has several
@@ -46,6 +46,7 @@ ROUNDS_GUESSED = 6
 LEAST = 0.01  # shares below are no evidence
 UNLIKELY = 0.2  # chance below which a token is not of a topic
 MANY = 2.0  # of more than ten topics: so many times an equal share
+ROUNDED = 1e-4  # what rounding may take from it: five topics that are alike have 0.2 each
 SILENT = 0.1  # tokens below which a document says nothing about a topic
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
@@ -53,7 +54,7 @@ SMOOTH = 0.25  # at most so many pseudo-counts for every count
 
 @helper
 def exp_digamma(x: float) -> float:
-    """exp(ψ(x)) for x > 0, to some parts in 10⁹.
+    """exp(ψ(x)) for x of 0.01 or more, to some parts in 10⁹; less than 10⁻⁴³ for x below.
 
     ψ(x) = ψ(x+5) - Σ 1/(x+i) over i = 0..4, whose sum is one fraction, and exp ψ(y+½) has a
     short asymptotic series. exp(-s) is exp(-s/1024), a short series too, squared ten times:
@@ -77,16 +78,15 @@ def exp_digamma(x: float) -> float:
 
 @kernel
 def _infer(
-    indptr: Any, indices: Any, values: Any, words: Any, prior: Any, rounds: int, resumed: int,
-    say: Any, theta: Any, expected: Any, evidence: Any,
+    indptr: Any, indices: Any, values: Any, words: Any, prior: Any, say: Any, rounds: int,
+    resumed: int, room: Any, theta: Any, expected: Any, evidence: Any,
 ) -> None:  # fmt: skip
     """`rounds` updates of θ and n for every document, from θ or, if `resumed`, from n.
 
-    `prior` has a row for each document, or one for all. If there is room in `evidence`, h·θ_z·c_x /
-    Σ_z θ_z·φ_zx is added to its row x. Rows have whole lanes; what those beyond the last topic
-    hold does not matter, since φ is 0 there.
+    `prior` has a row for each document, or one for all; `room` is for the longest document. If
+    `evidence` has rows, h·θ_z·c_x / Σ_z θ_z·φ_zx is added to its row x. Rows have whole lanes,
+    and beyond the last topic any finite numbers, since φ is 0 there.
     """
-    room = np.empty(np.diff(indptr).max() if indptr.size > 1 else 0)
     for d in range(indptr.size - 1):
         weight, count, given = theta[d], expected[d], prior[min(d, prior.shape[0] - 1)]
         own, tokens = indices[indptr[d] : indptr[d + 1]], values[indptr[d] : indptr[d + 1]]
@@ -296,13 +296,15 @@ class FineTopics:
         self, documents: Counts, theta: Array, before: NDArray[np.float32] | None, rounds: int,
         prior: Array | None, *, evidence: bool,
     ) -> Inferred:  # fmt: skip
-        expected = self._room(documents.size, 0.0 if before is None else before)
-        own = self._room(1 if prior is None else len(prior), PRIOR if prior is None else prior, 1.0)
-        found = self._room(documents.width if evidence else 0, 0.0)
+        prior = np.full((1, self.size), PRIOR) if prior is None else prior
+        prior = self._room(len(prior), prior, 1.0)  # exp ψ(0) would be no number
         say = documents.say if evidence else np.empty(0)
-        words = documents.indptr, documents.indices, documents.expected, self._words
-        given, own, say = fixed(*words), *fixed(own, say)
-        _infer(*given, own, rounds, int(before is not None), say, theta, expected, found)
+        counts = documents.indptr, documents.indices, documents.expected
+        room = np.empty(documents.sizes.max(initial=0))
+        expected = self._room(documents.size, 0.0 if before is None else before)
+        found = self._room(documents.width if evidence else 0, 0.0)
+        given = fixed(*counts, self._words, prior, say)
+        _infer(*given, rounds, int(before is not None), room, theta, expected, found)
         return Inferred(expected[:, : self.size], found[:, : self.size])
 
     def _room(self, rows: int, values: NDArray[Any] | float, rest: float = 0.0) -> Array:
@@ -377,7 +379,7 @@ def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Count
     What is unlikely for one of so many `topics` is left out, and so is a document of which
     next to nothing is left.
     """
-    least = np.float32(min(UNLIKELY, MANY / topics))
+    least = np.float32((1 - ROUNDED) * min(UNLIKELY, MANY / topics))
     given = fixed(documents.indptr, documents.tokens, documents.chance, chance)
     indptr = np.zeros(documents.size + 1, dtype=np.int64)
     size = _mark(*given, least, indptr)

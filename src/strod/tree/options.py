@@ -18,7 +18,7 @@ WIDEST = 1000
 DEEPEST = 20
 LEAST_ALPHA0, MOST_ALPHA0 = 1e-6, 1e6
 MOST_ITERATIONS, MOST_SECONDS = 10**9, 10**9
-FINE, MOST_FINE = 5, 10  # fine topics of the root: two a child and five, but at most ten more
+FINE, MOST_MORE = 5, 10  # fine topics of the root: two a child and five, at most ten more
 MORE = 20  # components than children at most, where some are junk: their cube costs
 
 
@@ -135,7 +135,7 @@ class TreeOptions:
         It depends on the width of the tree, not on its height.
         """
         most = self.children if isinstance(self.children, int) else self.width
-        return most + min(most + FINE, MOST_FINE) if ahead else most
+        return most + min(most + FINE, MOST_MORE) if ahead else most
 
     def most(self, *, ahead: bool) -> int:
         """The same where junk takes the place of children: some more are tried then."""

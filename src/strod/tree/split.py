@@ -165,7 +165,7 @@ def _tokens(blocks: Sequence[Counts], width: int) -> Array:
     """Expected tokens of each word, as much as their documents say: M1 before it is divided."""
     total = np.zeros(width)
     for block in blocks:
-        total += np.bincount(block.indices, block.weighted().data, width)
+        total += np.bincount(block.indices, block.weighted(), width)
     return total
 
 
