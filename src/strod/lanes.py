@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["divide", "pull", "push", "with_lanes"]
+__all__ = ["check_lanes", "divide", "pull", "push", "with_lanes"]
 
 LANES = ROWS = 4  # `totals` and `_divide` are written for these
 _make: Any = cgutils  # which has no types
@@ -194,7 +194,8 @@ _push_some, _push_one = (_intrinsic(_push, many, 2) for many in (ROWS, 1))
 
 
 @helper
-def _check_widths(rows: Any, table: Any) -> None:
+def check_lanes(rows: Any, table: Any) -> None:
+    """Refuse widths that the functions below would take wrongly; once, not for every document."""
     if rows.shape[1] != table.shape[1] or table.shape[1] % LANES:
         raise ValueError("rows and table must have the same whole lanes")
 
@@ -202,7 +203,6 @@ def _check_widths(rows: Any, table: Any) -> None:
 @helper
 def divide(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
     """values_j /= Σ_z rows_dz·table_iz with i = indices_j."""
-    _check_widths(rows, table)
     rest = indices.size % ROWS
     for j in range(0, indices.size - rest, ROWS):
         _divide_some(rows, d, table, indices, values, j)
@@ -213,7 +213,6 @@ def divide(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
 @helper
 def pull(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
     """rows_d += Σ_j values_j·table_i with i = indices_j."""
-    _check_widths(rows, table)
     rest = indices.size % ROWS
     for j in range(0, indices.size - rest, ROWS):
         _pull_some(rows, d, table, indices, values, j)
@@ -224,7 +223,6 @@ def pull(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
 @helper
 def push(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
     """table_i += values_j·rows_d with i = indices_j, one after the other."""
-    _check_widths(rows, table)
     rest = indices.size % ROWS
     for j in range(0, indices.size - rest, ROWS):
         _push_some(rows, d, table, indices, values, j)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.kernels import fixed, kernel
-from strod.lanes import pull, push, with_lanes
+from strod.lanes import check_lanes, pull, push, with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,6 +148,7 @@ def _second(vectors: Array) -> Callable[[tuple[NDArray[Any], ...]], Array]:
 @kernel
 def _apply(indptr: Any, indices: Any, values: Any, vectors: Any, out: Any) -> None:
     """Σ_d c_d·(c_d'·X): what a document has of the vectors goes to each of its words."""
+    check_lanes(out, vectors)
     own = np.empty((1, vectors.shape[1]))
     for d in range(indptr.size - 1):
         words, counts = indices[indptr[d] : indptr[d + 1]], values[indptr[d] : indptr[d + 1]]
@@ -178,6 +179,7 @@ def _project(
     mixed: Any,
 ) -> None:  # fmt: skip
     """W'·c¹ of every document, and Σ_d h³·c²_d ⊗ W'·c¹_d."""
+    check_lanes(projected, basis)
     own = np.empty((1, basis.shape[1]))
     for d in range(indptr.size - 1):
         begin, end = indptr[d], indptr[d + 1]

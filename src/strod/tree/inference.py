@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.kernels import fixed, helper, kernel
-from strod.lanes import divide, pull, push, with_lanes
+from strod.lanes import check_lanes, divide, pull, push, with_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,6 +87,8 @@ def _infer(
     `evidence` has rows, h·θ_z·c_x / Σ_z θ_z·φ_zx is added to its row x. Rows have whole lanes,
     and beyond the last topic any finite numbers, since φ is 0 there.
     """
+    check_lanes(theta, words)
+    check_lanes(expected, words)
     for d in range(indptr.size - 1):
         weight, count, given = theta[d], expected[d], prior[min(d, prior.shape[0] - 1)]
         own, tokens = indices[indptr[d] : indptr[d + 1]], values[indptr[d] : indptr[d + 1]]
@@ -116,6 +118,7 @@ def _exp_digammas(values: Any, out: Any) -> None:
 @kernel
 def _guess(indptr: Any, indices: Any, values: Any, logs: Any, weights: Any, out: Any) -> None:
     """p(z|d) ∝ p_z·Π_x φ_zx^(b·c_x), as if a document had one topic; 0 without words."""
+    check_lanes(out, logs)
     for d in range(indptr.size - 1):
         begin, end = indptr[d], indptr[d + 1]
         out[d] = 0.0
