@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["check_lanes", "divide", "pull", "push", "with_lanes"]
+__all__ = ["check_lanes", "divide", "pull", "push", "whole_lanes", "with_lanes"]
 
 LANES = ROWS = 4  # `totals` and `_divide` are written for these
 _make: Any = cgutils  # which has no types
@@ -38,9 +38,14 @@ _SAME = ir.Constant(ir.VectorType(_PLACE, LANES), [0] * LANES)  # lane 0 for all
 _ALIGNED = 8  # bytes: rows begin anywhere
 
 
+def whole_lanes(columns: int) -> int:
+    """The next multiple of `LANES`."""
+    return -(-columns // LANES) * LANES
+
+
 def with_lanes(rows: NDArray[Any]) -> Array:
     """The same rows with zeros up to the next multiple of `LANES`."""
-    result = np.zeros((len(rows), -(-rows.shape[1] // LANES) * LANES))
+    result = np.zeros((len(rows), whole_lanes(rows.shape[1])))
     result[:, : rows.shape[1]] = rows
     return result
 

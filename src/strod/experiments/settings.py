@@ -60,7 +60,7 @@ class Plan(NamedTuple):
     runs: int = 10
     iterations: int = 1000
     measured: int = 20
-    repeats: int = 3
+    repeats: int = 5
     sweep: tuple[int, ...] = (1, 2, 5, 10, 20, 30)
     planted: tuple[int, ...] = (1000, 3000, 10_000, 30_000)
     lengths: tuple[int, ...] = (10, 20, 50, 100)

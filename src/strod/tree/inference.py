@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.kernels import fixed, helper, kernel
-from strod.lanes import check_lanes, divide, pull, push, with_lanes
+from strod.lanes import check_lanes, divide, pull, push, whole_lanes, with_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -201,7 +201,7 @@ class Inferred(NamedTuple):
     ----------
     expected : ndarray of shape (documents, m)
         n: how many tokens of a document belong to each topic.
-    evidence : ndarray of shape (V, m)
+    evidence : ndarray of shape (V, whole lanes)
         Σ_d h_d·(c_dx / Σθφ)·θ_dz: times φ it is how often a word is expected in a topic. No rows
         if nobody asked for it.
     """
@@ -248,6 +248,13 @@ class FineTopics:
         counts[:, present] = self.counts
         return FineTopics(counts)
 
+    def learnt(self, evidence: Array) -> FineTopics:
+        """The topics that the evidence, with whole lanes, makes of these."""
+        counts = np.empty_like(self.counts)
+        for z in range(self.size):
+            counts[z] = evidence[:, z] * self._words[:, z]
+        return FineTopics(counts)
+
     @property
     def words(self) -> Array:
         """V×m: φ with something added to every word, so that nothing is impossible.
@@ -260,13 +267,14 @@ class FineTopics:
     @cached_property
     def _words(self) -> Array:
         """The same with whole lanes, as kernels take it."""
-        occur = max(int(self.counts.any(axis=0).sum()), 1)
+        occur = max(int(np.count_nonzero(self.counts.sum(axis=0))), 1)
         totals = self.counts.sum(axis=1, dtype=np.float64)
         pseudo = max(min(PSEUDO, SMOOTH * float(totals.sum()) / (self.size * occur)), 1e-9)
-        words = with_lanes(self.counts.T)
-        smooth = words[:, : self.size]
-        smooth += pseudo
-        smooth /= totals + pseudo * len(smooth)
+        words = np.zeros((self.counts.shape[1], whole_lanes(self.size)))
+        for z, own in enumerate(self.counts):  # whole rows at a time: numpy is slow across them
+            words[:, z] = own
+            words[:, z] += pseudo
+            words[:, z] /= totals[z] + pseudo * len(words)
         return words
 
     def infer(
@@ -308,7 +316,7 @@ class FineTopics:
         found = self._room(documents.width if evidence else 0, 0.0)
         given = fixed(*counts, self._words, prior, say)
         _infer(*given, rounds, int(before is not None), room, theta, expected, found)
-        return Inferred(expected[:, : self.size], found[:, : self.size])
+        return Inferred(expected[:, : self.size], found)
 
     def _room(self, rows: int, values: NDArray[Any] | float, rest: float = 0.0) -> Array:
         """Rows with whole lanes: `values`, and beyond the last topic `rest`."""

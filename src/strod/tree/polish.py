@@ -85,8 +85,7 @@ def polish(
     state: State = [None] * len(blocks)
     topics = start
     for number in range(sweeps):
-        words, rounds = topics.words, (GUESS if guess else EQUAL)[number > 0]
-        total = np.zeros_like(words)
+        rounds, total = (GUESS if guess else EQUAL)[number > 0], np.zeros(())
 
         def sweep(index: int, topics: FineTopics = topics, rounds: int = rounds) -> Inferred:
             block, before = blocks[index], state[index]
@@ -97,9 +96,9 @@ def polish(
             return topics.infer(block, near, rounds, prior, evidence=True)
 
         for index, found in enumerate(engine.map(sweep, range(len(blocks)))):
-            total += found.evidence
+            total = total + found.evidence
             state[index] = found.expected.astype(np.float32)
-        topics = FineTopics((words * total).T.astype(np.float32))
+        topics = topics.learnt(total)
     return Polished(topics, state, leaning)
 
 
