@@ -344,7 +344,7 @@ class _Draft:
                 grower.split(node, parts)
         if len(node.children) == len(pinned):
             raise UsageError(
-                f"{topic}: cannot be split: {node.reason}; take a topic with more documents"
+                f"{topic}: cannot be split: {node.reason}; take another topic or add documents"
             )
         revise.reorder(self.tree)
         return self._new()
