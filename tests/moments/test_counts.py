@@ -119,3 +119,14 @@ def test_renumbered_over_the_words_that_occur() -> None:
     for exponent in (1, 2, 3):
         dense = counts.power(exponent).toarray()
         assert np.array_equal(less.power(exponent).toarray(), dense[:, present])
+
+
+def test_documents_that_speak_are_those_with_words() -> None:
+    documents: list[Document] = [[], [(0, 1.0), (1, 0.5)], [], [(1, 0.25)], []]
+    counts = oracles.counts(documents, 2)
+    some, speak = counts.speaking()
+    assert speak.tolist() == [False, True, False, True, False]
+    dense = counts.power(1).toarray()
+    assert (some.power(1).toarray() == dense[speak]).all()
+    assert some.indices is counts.indices
+    assert oracles.counts([[], []], 2).speaking()[0].size == 0

@@ -172,6 +172,13 @@ def test_many_equal_shares_are_not_all_dropped() -> None:
     np.testing.assert_allclose(dense, 1 / topics, rtol=1e-6)
 
 
+def test_rows_of_shares_between_empty_ones() -> None:
+    shares = sparse_shares(np.array([[1.0, 3.0], [2.0, 0.0]]))
+    spread = shares.among(np.array([False, True, False, True, False])).dense(2)
+    wanted = np.array([[0, 0], [0.25, 0.75], [0, 0], [1, 0], [0, 0]])
+    np.testing.assert_allclose(spread, wanted, atol=1e-7)
+
+
 def test_shares_do_not_depend_on_the_other_documents() -> None:
     documents, topics = random_counts(5, 20), fine_topics(5, size=12)
     together = topics.shares(documents).dense(12)

@@ -148,6 +148,14 @@ class Counts:
         indptr = np.concatenate([[0], np.cumsum(self.sizes[documents])])
         return Counts(indptr, self.indices[kept], self.tokens[kept], self.chance[kept], self.width)
 
+    def speaking(self) -> tuple[Counts, NDArray[np.bool_]]:
+        """The documents that have words, without a copy of these, and which they are.
+
+        Far down the tree they are few.
+        """
+        speak = self.sizes > 0
+        return replace(self, indptr=np.append(self.indptr[:-1][speak], self.indptr[-1])), speak
+
     def words_where(self, kept: NDArray[np.bool_]) -> Counts:
         """All documents with only some of their words; `kept` has one for each count."""
         before = np.concatenate([[0], np.cumsum(kept)])

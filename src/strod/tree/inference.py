@@ -224,6 +224,12 @@ class Shares(NamedTuple):
         full[rows, self.indices] = self.values
         return full
 
+    def among(self, places: NDArray[np.bool_]) -> Shares:
+        """The same rows in these places, between rows that are empty."""
+        sizes = np.zeros(len(places) + 1, dtype=np.int64)
+        sizes[1:][places] = np.diff(self.indptr)
+        return self._replace(indptr=np.cumsum(sizes))
+
 
 @dataclass(frozen=True)
 class FineTopics:
@@ -348,10 +354,11 @@ class FineTopics:
 
     def shares(self, documents: Counts) -> Shares:
         """Shares of documents: a function of the document and the topics alone."""
-        guess = self.guess(documents)
+        some, speak = documents.speaking()
+        guess = self.guess(some)
         prior = PRIOR + WORTH * guess
-        found = self.infer(documents, self.near(guess), ROUNDS_GUESSED, prior)
-        return sparse_shares(found.expected)
+        found = self.infer(some, self.near(guess), ROUNDS_GUESSED, prior)
+        return sparse_shares(found.expected).among(speak)
 
     def posterior(
         self,
