@@ -18,7 +18,7 @@ def written(phrase: str, *texts: str, otherwise: str = "", stemmed: bool = False
     """How a phrase is written that stands in some texts."""
     speller = Speller(phrase.split(), stemmed=stemmed)
     for text in texts:
-        speller.read(text)
+        speller.read(text, text.lower())
     return speller.written((otherwise or phrase).split())
 
 
@@ -39,6 +39,21 @@ def written(phrase: str, *texts: str, otherwise: str = "", stemmed: bool = False
     ],
 )
 def test_as_authors_write(phrase: str, text: str, expected: str) -> None:
+    assert written(phrase, text, text, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "expected"),
+    [
+        ("art", "the cart was full of Art for all of them", "Art"),
+        ("stone age", "those stones were from the Stone Age for sure", "Stone Age"),
+        ("golden horn", "near \u0130stanbul town, at the Golden Horn they met", "Golden Horn"),
+        ("sun spot", "where a \u017fun spot was seen by all", "\u017fun spot"),
+        ("sun spot", "nothing of the sort is said here", "sun spot"),
+    ],
+)  # fmt: skip
+def test_where_a_phrase_stands(phrase: str, text: str, expected: str) -> None:
+    """Not inside of words; letters that have no small form of one letter do no harm."""
     assert written(phrase, text, text, text) == expected
 
 

@@ -169,10 +169,11 @@ def spelled(
     for number in sorted(some):
         places = _places(shards[number].counts, wanted, PLACES // len(some))
         documents = sorted({document for found in places.values() for document in found})
-        read = dict(zip(documents, texts[number].texts(documents), strict=True))
+        found_texts = ((text, text.lower()) for text in texts[number].texts(documents))
+        read = dict(zip(documents, found_texts, strict=True))
         for unit, found in places.items():
             for document in found:
-                spellers[unit].read(read[document])
+                spellers[unit].read(*read[document])
     return {
         unit: spellers[unit].written([surfaces[token] for token in tokens[unit]]) for unit in wanted
     }

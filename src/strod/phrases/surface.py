@@ -15,7 +15,7 @@ __all__ = ["Speller"]
 _BETWEEN = r"[\W_]{1,4}?"
 _NOTHING = r"[\W_]{0,4}?"  # scripts without spaces
 _JOINS = {"-", "\u2010", "\u2013", "/", "'", "\u2019", ""}
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_INITIAL = re.compile(r"([^\W\d_])[^\W\d_]{3,}")
 CLEAR = 0.65  # share of one form
 SURE = 3  # places that tell the casing of a word
 _AROUND = 60  # characters on either side that show whether a text writes Like This
@@ -46,9 +46,9 @@ class Speller:
         self._others = [Counter[str]() for _ in words]
         self._joins: Counter[tuple[str, ...]] = Counter()
 
-    def read(self, text: str) -> None:
-        """Look at the first place where the phrase stands in a text."""
-        match = self._pattern.search(text)
+    def read(self, text: str, small: str) -> None:
+        """Look at the first place where the phrase stands in a text, and in `small` letters."""
+        match = self._found(text, small)
         if match is None:
             return
         title = _is_title(text[max(0, match.start() - _AROUND) : match.start()]
@@ -60,6 +60,21 @@ class Speller:
         spans = [match.span(place + 1) for place in range(len(self._words))]
         between = [text[a[1] : b[0]] for a, b in pairwise(spans)]
         self._joins[tuple(join if join in _JOINS else " " for join in between)] += 1
+
+    def _found(self, text: str, small: str) -> re.Match[str] | None:
+        """The first place of the phrase, or the first in plain letters.
+
+        A pattern that heeds no case tries every letter of a text: a word is found sooner.
+        """
+        first = self._words[0]
+        place = small.find(first) if len(small) == len(text) else -1
+        while place >= 0:
+            match = self._pattern.match(text, place)
+            if match is not None:
+                return match
+            place = small.find(first, place + 1)
+        # Some letters have no small form of their own, such as \u017f, which is an s.
+        return None if text.isascii() else self._pattern.search(text)
 
     def written(self, otherwise: Sequence[str]) -> str:
         """The commonest way; `otherwise` has the words as they are written elsewhere."""
@@ -73,8 +88,8 @@ class Speller:
 
 def _is_title(around: str) -> bool:
     """Whether a text capitalises every word, or has no others that would show."""
-    words = _WORD.findall(around)
-    return not words or 2 * sum(word[0].isupper() for word in words) > len(words)
+    initials = _INITIAL.findall(around)
+    return not initials or 2 * sum(map(str.isupper, initials)) > len(initials)
 
 
 def _form(telling: Counter[str], others: Counter[str]) -> str:

@@ -98,7 +98,8 @@ def _infer(
                 for z in range(weight.size):
                     weight[z] = exp_digamma(given[z] + weight[z] * count[z])
             count[:] = 0.0
-            ratio[:] = tokens
+            for j in range(own.size):  # a slice would compile what to say if shapes differed
+                ratio[j] = tokens[j]
             divide(theta, d, words, own, ratio)
             pull(expected, d, words, own, ratio)
         for z in range(weight.size):
@@ -127,9 +128,10 @@ def _guess(indptr: Any, indices: Any, values: Any, logs: Any, weights: Any, out:
             continue
         pull(out, d, logs, indices[begin:end], values[begin:end])
         chance, power = out[d, : weights.size], min(TEMPER, TOKENS / length)
+        largest, total = -np.inf, 0.0
         for z in range(chance.size):
             chance[z] = chance[z] * power + weights[z]
-        largest, total = chance.max(), 0.0
+            largest = max(largest, chance[z])
         for z in range(chance.size):
             chance[z] = np.exp(chance[z] - largest)
             total += chance[z]
