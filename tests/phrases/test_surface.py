@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import strod
 from strod.phrases.surface import Speller
@@ -48,6 +50,7 @@ def test_as_authors_write(phrase: str, text: str, expected: str) -> None:
         ("art", "the cart was full of Art for all of them", "Art"),
         ("stone age", "those stones were from the Stone Age for sure", "Stone Age"),
         ("golden horn", "near \u0130stanbul town, at the Golden Horn they met", "Golden Horn"),
+        ("οδοσ", "η μεγάλη οδος είναι εδώ για όλους", "οδος"),
         ("sun spot", "where a \u017fun spot was seen by all", "\u017fun spot"),
         ("sun spot", "nothing of the sort is said here", "sun spot"),
     ],
@@ -55,6 +58,18 @@ def test_as_authors_write(phrase: str, text: str, expected: str) -> None:
 def test_where_a_phrase_stands(phrase: str, text: str, expected: str) -> None:
     """Not inside of words; letters that have no small form of one letter do no harm."""
     assert written(phrase, text, text, text) == expected
+
+
+@given(
+    st.text("aABs\u017f\u0130\u03c3\u03c2\u03a3 -.", max_size=30),
+    st.lists(st.text("abs\u03c3", min_size=1, max_size=3), min_size=1, max_size=2),
+)
+def test_a_phrase_is_found_where_its_pattern_is(text: str, words: list[str]) -> None:
+    speller = Speller(words)
+    found, pattern = speller._found(text, text.lower()), speller._pattern.search(text)
+    assert (found is None) == (pattern is None)
+    if found and pattern and text.isascii():
+        assert found.span() == pattern.span()
 
 
 def test_what_stands_between_is_a_space_or_a_joint() -> None:

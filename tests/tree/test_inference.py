@@ -172,6 +172,21 @@ def test_many_equal_shares_are_not_all_dropped() -> None:
     np.testing.assert_allclose(dense, 1 / topics, rtol=1e-6)
 
 
+def test_documents_without_words_have_no_say_in_the_shares_of_others() -> None:
+    documents, topics = random_counts(6, 40), fine_topics(6, size=7)
+    guess = topics.guess(documents)
+    prior = PRIOR + WORTH * guess
+    found = topics.infer(documents, topics.near(guess), ROUNDS_GUESSED, prior).expected
+    some, whole = topics.shares(documents), sparse_shares(found)
+    for name in ("indptr", "indices", "values"):
+        assert getattr(some, name).tobytes() == getattr(whole, name).tobytes()
+        assert getattr(some, name).dtype == getattr(whole, name).dtype
+    silent = topical([[0, 0, 0], [0, 0, 0]])
+    none = FineTopics(np.ones((2, 3), dtype=np.float32)).shares(silent)
+    assert none.indptr.tolist() == [0, 0, 0]
+    assert not none.values.size
+
+
 def test_rows_of_shares_between_empty_ones() -> None:
     shares = sparse_shares(np.array([[1.0, 3.0], [2.0, 0.0]]))
     spread = shares.among(np.array([False, True, False, True, False])).dense(2)

@@ -18,6 +18,7 @@ from strod.evaluate.relations import balance, difference, diversity, parent_chil
 from strod.evaluate.report import Coherence, HierarchyScores, LevelScores, Report, TopicScores
 from strod.evaluate.robustness import divergence
 from strod.evaluate.windows import WINDOW, Chosen, window_meetings
+from strod.export.names import name_of
 from strod.intrusion.automatic import OF, automatic
 from strod.progress import Silent
 from strod.tree.ranking import meetings
@@ -235,7 +236,7 @@ class Measured:
         return TopicScores(
             path=topic.path,
             id=topic.id,
-            label=topic.label or "",
+            label=name_of(topic),
             level=topic.level,
             weight=topic.weight,
             documents=topic.documents,

@@ -73,7 +73,7 @@ class Speller:
             if match is not None:
                 return match
             place = small.find(first, place + 1)
-        # Some letters have no small form of their own, such as \u017f, which is an s.
+        # Some letters are folded otherwise: a final sigma, or \u017f, which is an s.
         return None if text.isascii() else self._pattern.search(text)
 
     def written(self, otherwise: Sequence[str]) -> str:
