@@ -1,13 +1,13 @@
-"""The words of leaves, by strod's order and by plain probability, as most methods list theirs.
+"""The words of leaves, by strod's order and by that of the method itself.
 
 ::
 
     python benchmarks/own_words.py dblp_titles.jsonl elife_abstracts.jsonl
 
 `strod experiment interpretability` gives all methods strod's order of words. This shows what their
-users would read: the ten most probable words of every leaf of a 5x5 tree, with the same documents
-and vocabulary, without stop words. NPMI by documents and the share of distinct words. strod's
-words are in its own order in both.
+users would read: the ten best words of every leaf of a 5x5 tree, by probability or, for NMF, by its
+components, with the same documents and vocabulary, without stop words. NPMI by documents and
+the share of distinct words. strod's words are in its own order in both.
 """
 
 from __future__ import annotations
@@ -30,12 +30,21 @@ if TYPE_CHECKING:
     from strod.workspace import Workspace
 
 TOP = 10
+HALF = 0.5  # a share above which a document is of a topic; those of NMF are 0 or 1
 
 
-def _probable(topic: Topic) -> list[int]:
-    """Columns of the most probable words, of those that occur."""
-    order = np.argsort(-topic.distribution, kind="stable")[:TOP]
-    found: list[int] = order[topic.distribution[order] > 0].tolist()
+def _own(topic: Topic, method: str, counts: csr_array) -> list[int]:
+    """Columns of the best words of a leaf as its method has them, of those that occur.
+
+    NMF factorises tf-idf of the documents of the topic above; its words have been divided by idf.
+    """
+    weight = topic.distribution
+    if method == "nmf" and topic.parent is not None:
+        inside = counts[topic.parent.shares() > HALF]
+        seen = np.bincount(inside.indices, minlength=counts.shape[1])
+        weight = weight * (1 + np.log((1 + inside.shape[0]) / (1 + seen)))
+    order = np.argsort(-weight, kind="stable")[:TOP]
+    found: list[int] = order[weight[order] > 0].tolist()
     return found
 
 
@@ -43,13 +52,13 @@ def _scores(lists: list[list[int]], counts: csr_array) -> str:
     return f"{npmi_of_counts(lists, counts):.3f} | {diversity(lists):.3f}"
 
 
-def _row(workspace: Workspace, *, own: bool) -> str:
-    """Scores of the leaves by strod's order and, if it is an `own` one, by probability."""
+def _row(workspace: Workspace, method: str) -> str:
+    """Scores of the leaves by strod's order and by that of the method."""
     tree = workspace.tree
     counts = csr_array(vstack([shard.counts for shard in workspace.corpus.shards()]))
     leaves = [topic for topic in tree.values() if not topic.children]
     listed = [top_words(tree, topic, TOP).tolist() for topic in leaves]
-    others = [_probable(topic) for topic in leaves] if own else listed
+    others = [_own(topic, method, counts) for topic in leaves] if method != "strod" else listed
     return f"{_scores(listed, counts)} | {_scores(others, counts)}"
 
 
@@ -68,8 +77,7 @@ def main() -> None:
                     path, out=Path(folder) / "words.strod", method=method, children=5, height=2,
                     phrases=False, workers=1, memory="8GB",
                 )  # fmt: skip
-                row = _row(workspace, own=method != "strod")
-                print(f"| {path.stem} | {method} | {row} |", flush=True)
+                print(f"| {path.stem} | {method} | {_row(workspace, method)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,17 @@ def test_parents_and_children(tree: Tree) -> None:
         assert (topic.alpha0 > 0) == bool(topic.children)
 
 
-@pytest.mark.parametrize("name", ["o/9", "o/1/9", "", "1", "O", "o/", "/", "o/0", "000000000000"])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("O", "o"), ("o/", "o"), ("O/2", "o/2"), ("o/1/", "o/1"), ("/o/3/", "o/3")]
+)
+def test_a_topic_that_is_typed_wrongly(tree: Tree, name: str, meant: str) -> None:
+    with pytest.raises(KeyError):
+        tree[name]
+    with pytest.raises(UsageError, match=rf"^{name}: no such topic; do you mean {meant}\?$"):
+        tree.find(name)
+
+
+@pytest.mark.parametrize("name", ["o/9", "", "1", "/", "o/0", "gun", "000000000000"])
 def test_no_such_topic(tree: Tree, name: str) -> None:
     with pytest.raises(KeyError):
         tree[name]

@@ -198,7 +198,9 @@ def test_copied_text(workspace: Workspace, report: Report) -> None:
 
 
 def test_only_what_is_there_can_be_compared(path: Path, workspace: Workspace) -> None:
-    with pytest.raises(UsageError, match="no such field, there are: label, year; build it with"):
+    with pytest.raises(
+        UsageError, match="no such field, there are: label, year; others need a build"
+    ):
         evaluate(workspace, "genre")
     check_error(strod("evaluate", path, "--labels", "genre"), "--labels genre", "label, year")
     with pytest.raises(UsageError, match="two words"):

@@ -185,7 +185,7 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     if documents["duplicate_texts"]:
         console.print(f"{number(documents['duplicate_texts'])} repeat the text of another")
     for name in report["metadata_missing"]:
-        console.print(f"no document has the field {name}")
+        console.print(f"no document has the field {name}: is --meta {name} spelt as in the source?")
     for name, wrong in report["metadata_misfits"].items():
         if wrong:
             console.print(f"{number(wrong)} values of {name} are not of type {about['meta'][name]}")
@@ -210,10 +210,8 @@ def _describe_tree(workspace: Workspace, console: Console) -> None:
     tree = workspace.tree
     leaves = [topic for topic in tree.values() if topic.reason not in ("", "height")]
     found = workspace.manifest["phrases"]["phrases"]
-    console.print(
-        f"{number(len(tree) - 1)} topics, {number(found)} phrases; strod show {workspace.path} "
-        "prints them"
-    )
+    topics = counted(len(tree) - 1, "topic")
+    console.print(f"{topics}, {counted(found, 'phrase')}; strod show {workspace.path} prints them")
     reasons = sorted({topic.reason for topic in leaves})
     for reason in reasons:
         names = [topic.path for topic in leaves if topic.reason == reason]

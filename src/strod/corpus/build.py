@@ -19,6 +19,7 @@ from strod.corpus.spill import SpillReader
 from strod.errors import InputError
 from strod.store.manifest import checksum, file_digests
 from strod.text.vocabulary import background
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,9 +134,9 @@ def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:
     if lexicon.columns.max(initial=-1) < 0:
         words = len(lexicon.table)
         raise InputError(
-            f"no word is left for the model: {account.accepted} documents, {words} words in at "
-            f"least {lexicon.min_df} of them, all of them stop words or too frequent; lower "
-            "--min-df, raise --max-df or choose another --language"
+            f"no word is left for the model: {counted(account.accepted, 'document')}, "
+            f"{counted(words, 'word')} in at least {lexicon.min_df} of them, all of them stop "
+            "words or too frequent; lower --min-df, raise --max-df or choose another --language"
         )
 
 

@@ -28,10 +28,9 @@ def read_labels(corpus: Corpus, field: str) -> list[Any]:
     """Values of a metadata field, one a document; None where there is none."""
     if field not in corpus.meta:
         there = ", ".join(sorted(corpus.meta))
-        hint = f"there are: {there}" if there else "there are none"
+        hint = f"there are: {there}; others need" if there else "there are none; they need"
         raise UsageError(
-            f"--labels {field}: the workspace has no such field, {hint}; "
-            f"build it with --meta {field}"
+            f"--labels {field}: the workspace has no such field, {hint} a build with --meta NAME"
         )
     values: list[Any] = []
     for shard in corpus.shards():

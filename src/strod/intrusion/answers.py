@@ -132,14 +132,16 @@ def find_key(paths: Iterable[str | os.PathLike[str]]) -> Path:
 
 def _content(path: Path, form: str) -> dict[str, Any]:
     """A JSON object of the right format and version."""
+    what = "answers of a study" if form == ANSWERS else "a key"
     try:
         content = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise _damaged(path) from error
+        raise InputError(f"{path}: is not a file with {what}, or it is damaged") from error
     if not isinstance(content, dict) or content.get("format") != form:
-        what = "answers of a study" if form == ANSWERS else "a key"
         raise InputError(f"{path}: is not a file with {what}")
     if content.get("version") != VERSION:
         raise InputError(f"{path}: was written by another version of strod")
