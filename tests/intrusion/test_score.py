@@ -130,6 +130,15 @@ DAMAGED = {
 }  # fmt: skip
 
 
+def test_a_file_of_another_kind_and_one_that_is_not_there(folder: Path) -> None:
+    page = folder / "study.html"
+    page.write_text("<!doctype html>")
+    wrong = strod("intrusion", "score", folder / "ann.json", page)
+    check_error(wrong, f"{page}: is not a file with answers of a study, or it is damaged")
+    gone = folder / "gone.json"
+    check_error(strod("intrusion", "score", folder / "ann.json", gone), f"{gone}: no such file")
+
+
 @pytest.mark.parametrize("name", DAMAGED)
 def test_damaged_answers_are_refused_by_name(folder: Path, name: str) -> None:
     bad = folder / "bad.json"
