@@ -129,7 +129,7 @@ def test_a_topic_that_is_typed_wrongly(tree: Tree, name: str, meant: str) -> Non
         tree.find(name)
 
 
-@pytest.mark.parametrize("name", ["o/9", "", "1", "/", "o/0", "gun", "000000000000"])
+@pytest.mark.parametrize("name", ["o/9", "o/1/9", "", "1", "/", "o/0", "gun", "000000000000"])
 def test_no_such_topic(tree: Tree, name: str) -> None:
     with pytest.raises(KeyError):
         tree[name]

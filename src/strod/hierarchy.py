@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Topic", "Tree"]
 
 TOP = 20  # words of a topic, unless more are asked for
-CLOSE = 0.8  # how like a path must be to what was typed, to be offered
 
 
 class Topic:
@@ -193,9 +191,8 @@ class Tree(Mapping[str, Topic]):
             if called:
                 paths = ", ".join(topic.path for topic in called)
                 raise UsageError(f"{name}: {paths} have this name; give a path") from None
-            close = get_close_matches(name.lower().strip("/"), self, n=1, cutoff=CLOSE)
-            some = ", ".join(list(self)[1:4]) or ROOT
-            hint = f"do you mean {close[0]}?" if close else f"there are {some}, …"
+            some, meant = ", ".join(list(self)[1:4]) or ROOT, name.lower().strip("/")
+            hint = f"do you mean {meant}?" if meant in self else f"there are {some}, …"
             raise UsageError(f"{name}: no such topic; {hint}") from None
 
     def verify(self) -> None:
