@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 ARGS ?=
 TESTERS ?= 2
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test test-all test-random lint format bench clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(READY): pyproject.toml
 	@echo "setting up $(VENV) (some minutes on the first run)"
@@ -21,8 +21,14 @@ $(READY): pyproject.toml
 demo: $(READY)  ## grow a tree over the docstrings of Python, NumPy and SciPy and print it
 	@$(RUN)/strod demo --out demo.strod
 
-test: $(READY)  ## run the tests
+test: $(READY)  ## run the tests but the long ones
+	$(RUN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not long" $(ARGS)
+
+test-all: $(READY)  ## run all tests: every point at which a build or a verb can be killed, too
 	$(RUN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
+
+test-random: $(READY)  ## look for faults: new draws, ten times as many, tests in random order (half an hour and more)
+	$(RUN)/python -m pytest -n $(TESTERS) --hypothesis-profile=random --random-order $(ARGS)
 
 lint: $(READY)  ## ruff and mypy
 	$(RUN)/ruff check .

@@ -19,8 +19,11 @@ import pytest
 
 from strod.cli.main import main
 from strod.progress import Silent
+from strod.store.files import Files
+from strod.store.manifest import file_digests
 from strod.warmup import compile_kernels
 from strod.workspace import Workspace
+from tests import chance  # noqa: F401 - decides what is drawn, before any test is read
 from tests.browser import browser, chromium  # noqa: F401 - fixtures for all tests
 from tests.planted_text import planted_texts
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # those that a command may catch
 WORDS = ["river", "stone", "cloud", "market", "letter", "garden", "engine", "signal", "winter"]
 
 
@@ -48,7 +52,8 @@ def strod(*arguments: object, stdin: bytes = b"") -> Outcome:
     """Run a command inside this process; anything but an exit is a failure of the test."""
     raw, err = io.BytesIO(), io.StringIO()
     out = io.TextIOWrapper(raw, "utf-8", newline="", write_through=True)
-    saved = sys.argv, sys.stdin, signal.getsignal(signal.SIGTERM)
+    saved = sys.argv, sys.stdin
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
     sys.argv = ["strod", *map(str, arguments)]
     sys.stdin = SimpleNamespace(buffer=io.BytesIO(stdin))
     code = 0
@@ -58,8 +63,9 @@ def strod(*arguments: object, stdin: bytes = b"") -> Outcome:
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     finally:
-        sys.argv, sys.stdin = saved[:2]
-        signal.signal(signal.SIGTERM, saved[2])
+        sys.argv, sys.stdin = saved
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     return Outcome(code, raw.getvalue().decode(), err.getvalue())
 
 
@@ -96,6 +102,12 @@ def contents(folder: Path, *, without: str = "report.json") -> dict[str, bytes]:
     """Every file below a folder but the one whose bytes may differ."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != without)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def files_below(root: Path) -> Files:
+    """The files of a folder, said to be what was written."""
+    found = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    return Files(root, file_digests(root, sorted(found)))
 
 
 def json_lines(*records: object) -> bytes:

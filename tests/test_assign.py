@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
 import tempfile
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +16,7 @@ import strod
 from strod.assign import assign_corpus, assign_new
 from strod.corpus import segment
 from strod.errors import InputError, StrodError, UsageError
+from strod.store.manifest import sealed
 from strod.workspace import Workspace
 from tests.conftest import Bench, check_error, json_lines, names, strod_process
 from tests.conftest import strod as run
@@ -232,18 +236,40 @@ def by_spaces(text: str) -> list[list[str]]:
     return [text.split()]
 
 
-def test_a_tokenizer_that_cannot_be_found_again(tmp_path: Path) -> None:
-    built = strod.build(TEXTS[:50], out=tmp_path / "w.strod", tokenizer=partial(by_spaces))
-    assert len(list(assign_corpus(built))) == 50
-    with pytest.raises(UsageError, match=r"package\.module:function"):
-        next(iter(assign_new(built, [TEXTS[:1]])))
+OWN = "tests.test_assign:by_spaces"
 
 
-def test_a_tokenizer_that_is_found_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("built_with", [OWN, by_spaces])
+def test_a_tokenizer_of_ones_own_is_given_again(tmp_path: Path, built_with: Any) -> None:
     built = strod.build(
-        TEXTS[:100], out=tmp_path / "w.strod", children=3, tokenizer="tests.test_assign:by_spaces"
+        TEXTS[:100], out=tmp_path / "w.strod", children=3, tokenizer=built_with, workers=2
     )
-    assert list(assign_new(built, [TEXTS[:100]])) == list(assign_corpus(built))
+    for again in (OWN, by_spaces):
+        new = assign_new(built, [TEXTS[:100]], tokenizer=again)
+        assert list(new) == list(assign_corpus(built))
+    for other in ({}, {"tokenizer": "bigrams"}, {"tokenizer": partial(by_spaces)}):
+        with pytest.raises(UsageError, match=f"give --tokenizer {OWN}"):
+            next(iter(assign_new(built, [TEXTS[:1]], **other)))
+        with pytest.raises(UsageError, match=f"give --tokenizer {OWN}"):
+            built.add(TEXTS[:1], **other)
+
+
+@pytest.mark.parametrize("name", ["os:system", "tests.trap:spring", "/etc/passwd", "words:x"])
+def test_no_code_is_run_because_a_workspace_says_so(
+    tree_workspace: Path, tmp_path: Path, name: str
+) -> None:
+    """The manifest is a stranger's, and its seal is right."""
+    path = shutil.copytree(tree_workspace, tmp_path / "w.strod")
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest.pop("sha256")
+    manifest["corpus"]["settings"]["tokenizer"] = name
+    (path / "manifest.json").write_text(json.dumps(sealed(manifest)))
+    (tmp_path / "new.txt").write_text(f"touch {tmp_path / 'sprung'}\n")
+    for arguments in (["assign"], ["add"], ["add", "--dry-run"]):
+        verb, *more = arguments
+        check_error(run(verb, path, tmp_path / "new.txt", *more), "--tokenizer", name)
+    assert not (tmp_path / "sprung").exists()
+    assert "tests.trap" not in sys.modules
 
 
 @pytest.mark.usefixtures("temporary")

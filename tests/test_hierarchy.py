@@ -15,7 +15,10 @@ import strod
 from strod.assign import assign_corpus
 from strod.errors import UsageError
 from strod.progress import Silent
-from strod.store.trees import DiskBook, node_sha256, read_revision, read_split, write_tree
+from strod.store.files import Files
+from strod.store.schema import Change
+from strod.store.splits import DiskBook, read_split, write_split
+from strod.store.topics import node_sha256, read_revision, write_revision
 from strod.tree.grow import document_shares, grow
 from strod.tree.matrix import grow_matrix, matrix_shards
 from strod.tree.options import TreeOptions
@@ -47,29 +50,32 @@ def tree(workspace: Workspace) -> Tree:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     counts = plant(0, documents=1000, length=40, children=3, words=200, alpha0=0.5).counts
-    book = DiskBook(tmp_path / "tree" / "splits", [("0000", 1 << 20)])
+    book = DiskBook(tmp_path, [("0000", 1 << 20)])
     options = TreeOptions(children="auto", height=3)
     occurrences = counts.sum(axis=0)
     with threadpool_limits(1):
         grown = grow(matrix_shards(counts), occurrences, options, Serial(), book, Silent())
     assert len(grown.splits) > 1
-    write_tree(tmp_path / "tree", grown, {"what": "test"})
-    found, change = read_revision(tmp_path / "tree", 1)
-    assert change == {"what": "test"}
-    assert list(found) == list(grown.nodes)
-    for name, (node, checksum) in found.items():
-        written = grown.nodes[name]
+    write_revision(tmp_path, grown.nodes.values(), Change(what="test"), 1)
+    for owner, written_split in grown.splits.items():
+        write_split(tmp_path, owner, written_split)
+    files, width = Files(tmp_path), counts.shape[1]
+    nodes, checksums, change = read_revision(files, 1, width)
+    assert change == Change(what="test")
+    assert list(nodes) == list(grown.nodes)
+    for name, node in nodes.items():
+        written, checksum = grown.nodes[name], checksums[name]
         assert node.words.tobytes() == written.words.tobytes()
         assert vars(node) | {"words": 0} == vars(written) | {"words": 0}
         assert checksum == node_sha256(written) == node_sha256(node)
     for owner, written_split in grown.splits.items():
-        split = read_split(tmp_path / "tree" / "splits" / owner)
+        split = read_split(files, owner, width)
         assert split.topics.counts.tobytes() == written_split.topics.counts.tobytes()
         for array, written_array in zip(split.overlap, written_split.overlap, strict=True):
             assert array.tobytes() == written_array.tobytes()
         for name in ("merges", "alpha0", "total", "values", "noise", "documents"):
             assert getattr(split, name) == getattr(written_split, name)
-    again = DiskBook(tmp_path / "tree" / "splits", [("0000", 1000)])
+    again = DiskBook(tmp_path, [("0000", 1000)])
     for owner in grown.splits:
         m = grown.splits[owner].topics.size
         one, other = (shelf.read(owner, 5, 900).dense(m) for shelf in (again, book))

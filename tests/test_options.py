@@ -112,10 +112,10 @@ def test_fields() -> None:
 def test_settings_hold_what_the_corpus_depends_on() -> None:
     one = CorpusOptions(workers=1, memory=1 << 30, strict=True, stopwords=("b", "a", "b"))
     two = CorpusOptions(workers=7, memory=1 << 31, stopwords=("a", "b"))
-    assert one.settings == two.settings
-    assert one.settings["stopwords"] == ["a", "b"]
-    assert CorpusOptions(tokenizer=str.split).settings["tokenizer"] == "str.split"
-    assert CorpusOptions(tokenizer="bigrams").settings["tokenizer"] == "bigrams"
+    assert one.settings(1) == two.settings(1)
+    assert one.settings(1).stopwords == ("a", "b")
+    assert CorpusOptions(tokenizer=str.split).settings(1).tokenizer == "str.split"
+    assert CorpusOptions(tokenizer="bigrams").settings(1).tokenizer == "bigrams"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import strod
 from strod.kernels import SHARED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 ROOT = Path(strod.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -33,7 +33,7 @@ FORBIDDEN_IMPORTS = {
     "cPickle", "dill", "cloudpickle", "ftplib", "http", "marshal", "pickle", "requests", "shelve",
     "smtplib", "socket", "ssl", "urllib", "urllib3", "httpx", "aiohttp",
 }  # fmt: skip
-FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
 RANDOM_WITH_A_SEED = {"default_rng", "Generator", "SeedSequence", "PCG64", "BitGenerator"}
 
 # The model takes arrays and iterators and gives arrays: it can be tested without a disk.
@@ -95,19 +95,28 @@ def test_there_is_something_to_look_at() -> None:
     assert sum(1 for path in MODULES for _ in functions(path)) > 200
 
 
-@pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_modules_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
+def offenders(rule: Callable[[Path], Iterable[object]]) -> list[str]:
+    """What a rule finds in all modules, as lines ``module: what``."""
+    found = zip(NAMES, map(rule, MODULES), strict=True)
+    return [f"{name}: {what}" for name, all_of_it in found for what in all_of_it]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_functions_are_short(path: Path) -> None:
-    long = {}
-    for node in functions(path):
-        size = (node.end_lineno or node.lineno) - node.lineno + 1 - len(docstring_lines(node))
-        if size > LONGEST_FUNCTION:
-            long[node.name] = size
-    assert long == {}
+def test_modules_are_short() -> None:
+    def long(path: Path) -> list[int]:
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        return [lines] * (lines > LONGEST_MODULE)
+
+    assert offenders(long) == []
+
+
+def test_functions_are_short() -> None:
+    def long(path: Path) -> Iterator[str]:
+        for node in functions(path):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1 - len(docstring_lines(node))
+            if size > LONGEST_FUNCTION:
+                yield f"{node.name} has {size} lines"
+
+    assert offenders(long) == []
 
 
 def test_half_of_the_functions_are_very_short() -> None:
@@ -118,35 +127,47 @@ def test_half_of_the_functions_are_very_short() -> None:
     assert statistics.median(sizes) <= MEDIAN_FUNCTION
 
 
-@pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_nothing_dangerous_is_imported(path: Path) -> None:
-    assert {name.partition(".")[0] for name in imports(path)} & FORBIDDEN_IMPORTS == set()
+def test_nothing_dangerous_is_imported() -> None:
+    def dangerous(path: Path) -> set[str]:
+        return {name.partition(".")[0] for name in imports(path)} & FORBIDDEN_IMPORTS
+
+    assert offenders(dangerous) == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_no_code_is_made_from_text_and_no_shell_is_asked(path: Path) -> None:
-    for node in ast.walk(tree(path)):
-        if not isinstance(node, ast.Call):
-            continue
-        name = dotted(node.func)
-        assert name not in FORBIDDEN_CALLS, f"line {node.lineno}"
-        assert name not in {"os.system", "os.popen"}, f"line {node.lineno}"
-        for keyword in node.keywords:
-            value = keyword.value
-            on = not (isinstance(value, ast.Constant) and value.value is False)
-            assert not (keyword.arg in {"shell", "allow_pickle"} and on), f"line {node.lineno}"
+def is_dangerous(node: ast.Call) -> bool:
+    """Whether a call makes code from text, asks a shell, or reads pickles."""
+    if dotted(node.func) in FORBIDDEN_CALLS:
+        return True
+    on = (
+        keyword.arg
+        for keyword in node.keywords
+        if not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+    )
+    return not {"shell", "allow_pickle"}.isdisjoint(on)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_random_numbers_come_from_a_seed(path: Path) -> None:
-    assert not {name for name in imports(path) if name.partition(".")[0] == "random"}
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Attribute):
+def test_no_code_is_made_from_text_and_no_shell_is_asked() -> None:
+    def dangerous(path: Path) -> Iterator[str]:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Call) and is_dangerous(node):
+                yield f"line {node.lineno}"
+
+    assert offenders(dangerous) == []
+
+
+def test_random_numbers_come_from_a_seed() -> None:
+    def unseeded(path: Path) -> Iterator[str]:
+        for name in imports(path):
+            if name.partition(".")[0] == "random":
+                yield name
+            if name.startswith("numpy.random.") and name.split(".")[2] not in RANDOM_WITH_A_SEED:
+                yield name
+        for node in ast.walk(tree(path)):
             head, _, last = dotted(node).rpartition(".")
-            if head in {"np.random", "numpy.random"}:
-                assert last in RANDOM_WITH_A_SEED, f"line {node.lineno}"
-    assert not [n for n in imports(path) if n.startswith("numpy.random.")
-                and n.rpartition(".")[2] not in RANDOM_WITH_A_SEED]  # fmt: skip
+            if head in {"np.random", "numpy.random"} and last not in RANDOM_WITH_A_SEED:
+                yield f"line {getattr(node, 'lineno', '?')}"
+
+    assert offenders(unseeded) == []
 
 
 @pytest.mark.parametrize(
@@ -190,26 +211,61 @@ def test_public_names() -> None:
         strod.missing  # noqa: B018
 
 
-@pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_names_said_to_be_public_are_there(path: Path) -> None:
-    body = tree(path).body
+def defined_names(body: ast.Module) -> set[str]:
+    """What a module defines or imports."""
     defined: set[str] = set()
-    said: list[str] = []
-    for node in ast.walk(tree(path)):
+    for node in ast.walk(body):
         if isinstance(node, ast.ImportFrom | ast.Import):
             defined |= {alias.asname or alias.name for alias in node.names}
-    for statement in body:
+    for statement in body.body:
         if isinstance(statement, Function | ast.ClassDef):
             defined.add(statement.name)
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            for target in targets:
-                names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-                defined |= names
-                if "__all__" in names:
-                    assert statement.value is not None
-                    said = ast.literal_eval(statement.value)
-    assert [name for name in said if name not in defined] == []
+            defined |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)
+                        and isinstance(node.ctx, ast.Store)}  # fmt: skip
+    return defined
+
+
+def public_names(body: ast.Module) -> list[str]:
+    """What a module says in ``__all__``."""
+    for statement in body.body:
+        if isinstance(statement, ast.Assign) and dotted(statement.targets[0]) == "__all__":
+            return list(ast.literal_eval(statement.value))
+    return []
+
+
+def test_names_said_to_be_public_are_there() -> None:
+    def missing(path: Path) -> list[str]:
+        body = tree(path)
+        defined = defined_names(body)
+        return [name for name in public_names(body) if name not in defined]
+
+    assert sum(bool(public_names(tree(path))) for path in MODULES) > 30
+    assert offenders(missing) == []
+
+
+def test_rules_find_what_they_look_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rule fails for a module that breaks it, and says where."""
+    bad = tmp_path / "bad.py"
+    shape = sys.modules[__name__]
+    monkeypatch.setattr(shape, "NAMES", ["bad.py"])
+    monkeypatch.setattr(shape, "MODULES", [bad])
+    long = "def f():\n" + "    x = 1\n" * 81
+    for rule, text, told in (
+        (test_modules_are_short, "x = 1\n" * 501, "bad.py: 501"),
+        (test_functions_are_short, long, "bad.py: f has 82 lines"),
+        (test_nothing_dangerous_is_imported, "from pickle import loads", "bad.py: pickle"),
+        *(
+            (test_no_code_is_made_from_text_and_no_shell_is_asked, f"\n{text}", "bad.py: line 2")
+            for text in ("eval('1')", "os.system('ls')", "run(shell=True)", "load(allow_pickle=x)")
+        ),
+        (test_random_numbers_come_from_a_seed, "import random", "bad.py: random"),
+        (test_random_numbers_come_from_a_seed, "np.random.rand()", "bad.py: line 1"),
+        (test_random_numbers_come_from_a_seed, "from numpy.random import seed", "bad.py: numpy.r"),
+    ):
+        bad.write_text(text)
+        with pytest.raises(AssertionError, match=told):
+            rule()
 
 
 def test_import_is_light() -> None:

@@ -24,11 +24,15 @@ from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
 from strod.progress import Silent
 from strod.replacement import Removal, take_out
-from strod.store.change import changing
-from strod.store.history import next_revision, next_segment, numbered
+from strod.store.arrays import ArrayWriter
+from strod.store.change import change
+from strod.store.files import Files
+from strod.store.history import appended, next_segment
 from strod.store.phrases import write_counts
-from strod.store.publish import ArrayWriter
-from strod.store.trees import DiskBook, write_revision
+from strod.store.schema import Change
+from strod.store.schema import replace as record_with
+from strod.store.splits import DiskBook
+from strod.store.topics import write_revision
 from strod.text.sources import resolve
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from strod.hierarchy import Tree
     from strod.progress import Progress
     from strod.store.change import Staging
+    from strod.store.schema import CorpusRecord
     from strod.tree.inference import Shares
     from strod.tree.split import Split
     from strod.workspace import Workspace
@@ -106,18 +111,19 @@ def add(  # noqa: PLR0913 - all but two by name
     progress = progress or Silent()
     if workers is not None:
         options["workers"] = workers
-    with changing(workspace.path) as staging:
+
+    def work(staging: Staging) -> Addition:
         workspace.refresh()
-        about = staging.manifest["corpus"]
-        meta = tuple(f"{name}:{kind}" for name, kind in about["meta"].items())
-        chosen = same_words(about["settings"], meta=meta, **options)
+        about = staging.manifest.corpus
+        meta = tuple(f"{name}:{kind}" for name, kind in about.meta.items())
+        chosen = same_words(about.settings, meta=meta, **options)
         incoming = staging.folder / "incoming"
         incoming.mkdir()
         built = build_corpus(
             incoming, resolve(sources, chosen.format), chosen, progress, allow_empty=True,
             before=_last_number(workspace.corpus),
         )  # fmt: skip
-        new = Corpus(incoming, {"corpus": built.about})
+        new = Corpus(Files(incoming), built.about)
         addition = _Addition(workspace, staging, new, LocalEngine(chosen.threads), progress)
         with threadpool_limits(1):
             addition.make_room(replace=replace)
@@ -125,8 +131,11 @@ def add(  # noqa: PLR0913 - all but two by name
         shutil.rmtree(incoming)
         if not dry_run:
             addition.publish(note)
+        return result
+
+    done = change(workspace.path, work, dry_run=dry_run)
     workspace.refresh()
-    return result
+    return done
 
 
 def _last_number(corpus: Corpus) -> int:
@@ -154,8 +163,8 @@ class _Addition:
         self._names = (f"{number:04d}" for number in count(next_segment(staging.manifest)))
         self._name = next(self._names)
         self._shards = list(new.shards())
-        self._removal = Removal(self._corpus.about["segments"], len(self._tree.nodes))
-        self._about: dict[str, Any] = {}
+        self._removal = Removal(self._corpus.about.segments, len(self._tree.nodes))
+        self._about = self._corpus.about
 
     def make_room(self, *, replace: bool) -> None:
         """Take out the documents that have the ids of new ones, or refuse."""
@@ -172,22 +181,22 @@ class _Addition:
             self._removal = take_out(self._workspace, self._staging, set(found), self._names)
         self._about = self._appended()
 
-    def _appended(self) -> dict[str, Any]:
-        about: dict[str, Any] = self._staging.manifest["corpus"]
-        own, gone = self._new.about, self._removal
-        return about | {
-            "documents": about["documents"] + own["documents"] - gone.documents,
-            "tokens": about["tokens"] + own["tokens"] - gone.tokens,
-            "segments": [*gone.segments, own["segments"][0] | {"name": self._name}],
-        }
+    def _appended(self) -> CorpusRecord:
+        about, own, gone = self._staging.manifest.corpus, self._new.about, self._removal
+        return record_with(
+            about,
+            documents=about.documents + own.documents - gone.documents,
+            tokens=about.tokens + own.tokens - gone.tokens,
+            segments=(*gone.segments, record_with(own.segments[0], name=self._name)),
+        )
 
     def run(self, rejected: int) -> Addition:
         """Translate, cut, place; returns what there is to say about it."""
         counts, unknown = self._translate()
-        segment = Corpus(self._staging.folder, {"corpus": self._about | {
-            "segments": self._about["segments"][-1:], "documents": self._new.documents,
-        }})  # fmt: skip
-        self._cut(segment)
+        added = record_with(
+            self._about, segments=self._about.segments[-1:], documents=self._new.documents
+        )
+        self._cut(Corpus(Files(self._staging.folder), added))
         weights = self._place(counts)
         empty = sum(int((np.diff(part.indptr) == 0).sum()) for part in counts)
         before = {name: node.weight for name, node in self._tree.nodes.items()}
@@ -200,7 +209,7 @@ class _Addition:
 
     def _translate(self) -> tuple[list[csr_array], float]:
         """The new segment in the words of the corpus; its counts, and the share of others."""
-        source = self._shards[0].folder if self._shards else self._new.folder / "0000"
+        source = self._new.folder / "0000"
         target = self._staging.folder / "corpus" / self._name
         shutil.copytree(source, target)
         known = {word: row for row, word in enumerate(self._corpus.lexicon["word"].to_pylist())}
@@ -244,18 +253,16 @@ class _Addition:
         """
         splits = self._tree.splits
         settings = self._tree.settings
-        kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings["thin"])
+        kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings.thin)
         nodes = self._tree.nodes
         documents = np.zeros(len(nodes), dtype=np.int64)
         weights = np.zeros(len(nodes))
         self._progress.stage("placing documents", self._new.documents, "documents")
-        own = DiskBook(
-            self._staging.folder / "tree" / "splits", [(self._name, self._new.documents)]
-        )
+        own = DiskBook(self._staging.folder, [(self._name, self._new.documents)])
 
         def place(part: csr_array) -> dict[str, Shares]:
-            walk = Walk(splits, own, settings["topical"] == "word")
-            return walk.place_new(root_counts(part, kept, settings["clip"]))
+            walk = Walk(splits, own, settings.topical == "word")
+            return walk.place_new(root_counts(part, kept, settings.clip))
 
         with own:
             for part, placed in zip(counts, self._engine.map(place, counts), strict=True):
@@ -295,19 +302,15 @@ class _Addition:
 
     def publish(self, note: str) -> None:
         """A revision in which topics have more documents, and the corpus a segment more."""
-        manifest = self._staging.manifest
-        about = manifest["tree"]
-        number = next_revision(about)
+        manifest, folder = self._staging.manifest, self._staging.folder
+        tree = appended(manifest.tree, len(self._tree.nodes), self._about)
         gone = f", replace {self._removal.documents}" if self._removal.documents else ""
-        record = {
-            "what": f"add {counted(self._new.documents, 'document')}{gone}", "note": note,
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        }  # fmt: skip
-        write_revision(self._staging.folder / "tree", self._tree.nodes.values(), record, number)
-        history = [*about["history"], number]
-        corpora = about["corpora"] | {str(number): self._about}
-        tree = about | {"history": history, "undone": [], "corpora": corpora}
-        content = manifest | {"corpus": self._about, "tree": numbered(tree, self._about)}
+        what = f"add {counted(self._new.documents, 'document')}{gone}"
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        record = Change(what=what, note=note, when=when)
+        nodes = self._tree.nodes.values()
+        write_revision(folder, nodes, record, tree.history[-1], manifest.parts)
+        content = record_with(manifest, corpus=self._about, tree=tree)
         self._staging.publish(content, self._engine.workers)
 
 

@@ -14,9 +14,11 @@ from threadpoolctl import threadpool_limits
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.errors import UsageError
-from strod.options import CorpusOptions
+from strod.options import CorpusOptions, tokenizer_name
 from strod.progress import Silent
+from strod.store.files import Files
 from strod.text.sources import resolve
+from strod.text.tokenizers import BUILT_IN
 from strod.tree.topic import ROOT
 from strod.wording import counted
 
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.hierarchy import Tree
+    from strod.options import Tokenizer
     from strod.progress import Progress
+    from strod.store.schema import CorpusSettings
     from strod.workspace import Workspace
 
     Array = NDArray[np.float64]
@@ -35,7 +39,7 @@ __all__ = ["assign_corpus", "assign_new", "same_words"]
 
 DIGITS = 6
 # Settings of the corpus that decide which words a text has.
-_WORDS = ("text_field", "id_field", "language", "stopwords", "numbers", "stem", "tokenizer")
+_WORDS = ("text_field", "id_field", "language", "stopwords", "numbers", "stem")
 
 
 def assign_corpus(
@@ -64,13 +68,13 @@ def assign_new(
     have no answer or no known word.
     """
     progress = progress or Silent()
-    settings = workspace.manifest["corpus"]["settings"]
+    settings = workspace.manifest.corpus.settings
     chosen = same_words(settings, **options)
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
         parts = resolve(sources, chosen.format)
         built = build_corpus(folder, parts, chosen, progress, allow_empty=True, same_ids=True)
-        new = Corpus(folder, {"corpus": built.about})
+        new = Corpus(Files(folder), built.about)
         columns = _columns(workspace.corpus, new)
         progress.stage("assigning", new.documents, "documents")
         unknown = 0
@@ -96,16 +100,27 @@ def _tell(tell: Callable[[str], None], read: dict[str, Any], unknown: int) -> No
         tell(f"no word of the model in {them}: the weights of the topics are their answer")
 
 
-def same_words(settings: dict[str, Any], **options: Any) -> CorpusOptions:
-    """Options under which a text has the words that it would have in the corpus."""
-    own = {name: settings[name] for name in _WORDS}
-    own["text_field"], own["stopwords"] = tuple(own["text_field"]), tuple(own["stopwords"])
-    if ":" not in own["tokenizer"] and own["tokenizer"] not in ("words", "bigrams"):
+def same_words(
+    settings: CorpusSettings, *, tokenizer: str | Tokenizer | None = None, **options: Any
+) -> CorpusOptions:
+    """Options under which a text has the words that it would have in the corpus.
+
+    A tokenizer that is not built in is never taken from the workspace, which may be a
+    stranger's: it is given again, and compared by its name.
+    """
+    wanted = settings.tokenizer
+    if tokenizer is None and wanted in BUILT_IN:
+        tokenizer = wanted
+    given = "" if tokenizer is None else tokenizer_name(tokenizer)
+    if given != wanted and given.rpartition(":")[2] != wanted:  # older versions kept no module
+        but = f", not {given}" if given else ""
         raise UsageError(
-            f"the corpus was built with the Python function {own['tokenizer']}; name it as "
-            "package.module:function when building, so that it can be found again"
+            f"the corpus was built with the tokenizer {wanted}{but}; "
+            f"give --tokenizer {wanted}, or that function in Python"
         )
-    return CorpusOptions(**(own | {"min_df": 1, "max_vocabulary": 1 << 30} | options))
+    own = {name: getattr(settings, name) for name in _WORDS}
+    chosen: dict[str, Any] = {"min_df": 1, "max_vocabulary": 1 << 30, "tokenizer": tokenizer}
+    return CorpusOptions(**(own | chosen | options))
 
 
 def _columns(corpus: Corpus, new: Corpus) -> tuple[NDArray[np.int64], int]:

@@ -30,6 +30,7 @@ from strod.engine.local import LocalEngine
 from strod.errors import InputError, UsageError
 from strod.options import CorpusOptions
 from strod.progress import Silent
+from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.tree.grow import Grower, Grown
 from strod.tree.matrix import matrix_shards
@@ -442,7 +443,7 @@ def _read(texts: list[str], options: CorpusOptions) -> tuple[csr_array, list[str
             built = build_corpus(Path(folder), parts, options, Silent(), allow_empty=True)
         except InputError:  # no text has a word
             return csr_array((len(texts), 0)), [], []
-        corpus = Corpus(Path(folder), {"corpus": built.about})
+        corpus = Corpus(Files(Path(folder)), built.about)
         shards = list(corpus.shards())
         table = vstack([shard.counts for shard in shards]).tocoo()
         rows = np.array([int(name) - 1 for shard in shards for name in shard.ids])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strod.errors import DamagedError, UsageError
-from strod.store.trees import DiskBook, node_sha256, read_revision, read_split
+from strod.phrases.names import name_children
+from strod.store.splits import DiskBook, read_splits
+from strod.store.topics import node_sha256, read_revision
 from strod.tree.ranking import ranked
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
@@ -17,12 +19,12 @@ from strod.tree.topic import ROOT, walk
 from strod.tree.walk import Walk
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from strod.corpus.reader import Corpus
+    from strod.store.files import Files
+    from strod.store.schema import TreeSettings
     from strod.tree.inference import Shares
     from strod.tree.split import Split
     from strod.tree.topic import Node
@@ -42,7 +44,7 @@ class Topic:
     id : str
         Never changes.
     path : str
-        ``o/1/2``: children are numbered by falling weight.
+        ``o/1/2``: its address, as long as neither it nor a topic above it is moved.
     level : int
         0 for the root.
     weight : float
@@ -125,37 +127,33 @@ class Tree(Mapping[str, Topic]):
 
     Parameters
     ----------
-    folder : Path
-        ``tree/`` of a workspace.
+    files : Files
+        The workspace.
     corpus : Corpus
         What it was grown on.
-    settings : dict
+    settings : TreeSettings
         How it was grown.
     revision : int
         Which state of it.
-    digests : dict, optional
-        Of the files of the workspace: they are compared as they are read.
     """
 
     def __init__(
         self,
-        folder: Path,
+        files: Files,
         corpus: Corpus,
-        settings: dict[str, Any],
+        settings: TreeSettings,
         revision: int = 1,
-        digests: dict[str, Any] | None = None,
     ) -> None:
-        self._folder, self._corpus, self.settings = folder, corpus, settings
-        self._digests = digests
-        self._book = DiskBook(folder / "splits", corpus.segments, digests=digests)
-        found, self.change = read_revision(folder, revision, digests)
-        self.nodes = {name: node for name, (node, _) in found.items()}
-        for node in self.nodes.values():
-            self._check(len(node.words) == len(self.surfaces), f"words/{node.id}")
+        self._files, self._corpus, self.settings = files, corpus, settings
+        self._book = DiskBook(
+            files.root, corpus.segments, files, lambda name: self.splits[name].topics.size
+        )
+        self.nodes, checksums, self.change = read_revision(files, revision, corpus.about.vocabulary)
+        self._name_all()
         self._topics: dict[str, Topic] = {}
         self._paths: dict[str, str] = {}
         for path, name in walk(self.nodes):
-            self._topics[name] = Topic(self, self.nodes[name], path, found[name][1])
+            self._topics[name] = Topic(self, self.nodes[name], path, checksums[name])
             self._paths[path] = name
 
     def __getitem__(self, name: str) -> Topic:
@@ -174,6 +172,13 @@ class Tree(Mapping[str, Topic]):
         from strod.export.notebook import tree_html  # noqa: PLC0415 - for notebooks only
 
         return tree_html(self)
+
+    def _name_all(self) -> None:
+        """Name what an earlier version left without a name."""
+        nameless = {name for name, node in self.nodes.items() if not node.label and node.parent}
+        if nameless:
+            parents = {str(self.nodes[name].parent) for name in nameless}
+            name_children(self.nodes, sorted(parents), self.surfaces, nameless)
 
     @property
     def root(self) -> Topic:
@@ -209,7 +214,7 @@ class Tree(Mapping[str, Topic]):
     @cached_property
     def _kept(self) -> NDArray[np.float32]:
         occurrences = self._corpus.vocabulary["occurrences"].to_numpy()
-        return thinning(occurrences, self.settings["thin"])
+        return thinning(occurrences, self.settings.thin)
 
     def order(self, node: Node) -> NDArray[np.int64]:
         """Words of a topic, the best first."""
@@ -222,21 +227,7 @@ class Tree(Mapping[str, Topic]):
     @cached_property
     def splits(self) -> dict[str, Split]:
         """Decompositions that the topics are made of."""
-        folder = self._folder / "splits"
-        waiting = [part.split for node in self.nodes.values() for part in node.parts]
-        splits: dict[str, Split] = {}
-        for name in waiting:  # grows while it is read
-            if name not in splits:
-                splits[name] = read_split(folder / name, self._digests)
-                waiting += [part.split for part in splits[name].parts]
-        for name, split in splits.items():
-            shape = len(split.overlap.weights), len(self.surfaces)
-            self._check(split.topics.counts.shape == shape, f"splits/{name}/fine.npy")
-        return splits
-
-    def _check(self, sound: bool, name: str) -> None:  # noqa: FBT001
-        if not sound:
-            raise DamagedError(f"{self._folder / name}: is damaged; run strod check")
+        return read_splits(self._files, self.nodes.values(), self._corpus.about.vocabulary)
 
     def shares(self, first: int = 0, size: int | None = None) -> dict[str, Array]:
         """Share of every topic, by id, in documents of the corpus."""
@@ -245,9 +236,9 @@ class Tree(Mapping[str, Topic]):
 
     def place(self, counts: csr_array) -> dict[str, Array]:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
-        by_word = self.settings["topical"] == "word"
+        by_word = self.settings.topical == "word"
         walk = Walk(self.splits, self._book, by_word)
-        documents = root_counts(counts, self._kept, self.settings["clip"])
+        documents = root_counts(counts, self._kept, self.settings.clip)
         return self._combined(walk.place_new(documents).__getitem__, documents.size)
 
     def _combined(self, placed: Callable[[str], Shares], size: int) -> TopicShares:

@@ -6,15 +6,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from strod.errors import UsageError
+from strod.store.schema import CorpusSettings
 from strod.text.fold import fold
 from strod.text.records import Fields
 from strod.text.sources import FORMATS
 from strod.text.stopwords import stopwords
 
-__all__ = ["CorpusOptions", "Tokenizer", "memory_size"]
+__all__ = ["CorpusOptions", "Tokenizer", "memory_size", "tokenizer_name"]
 
 # Sentences of a text, each a sequence of words.
 Tokenizer = Callable[[str], Iterable[Sequence[str]]]
@@ -150,26 +150,31 @@ class CorpusOptions:
             meta=tuple(name for name, _ in self.meta_types),
         )
 
-    @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self, min_df: int) -> CorpusSettings:
         """What the corpus depends on, for the manifest."""
-        tokenizer = self.tokenizer
-        if not isinstance(tokenizer, str):
-            tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
-        return {
-            "text_field": list(self.text_field),
-            "id_field": self.id_field,
-            "meta": list(self.meta),
-            "language": self.language,
-            "stopwords": sorted(set(self.stopwords)),
-            "min_df": self.min_df,
-            "max_df": self.max_df,
-            "max_vocabulary": self.max_vocabulary,
-            "numbers": self.numbers,
-            "stem": self.stem,
-            "tokenizer": tokenizer,
-            "duplicates": self.duplicates,
-        }
+        return CorpusSettings(
+            text_field=self.text_field,
+            id_field=self.id_field,
+            meta=self.meta,
+            language=self.language,
+            stopwords=tuple(sorted(set(self.stopwords))),
+            min_df=min_df,
+            max_df=self.max_df,
+            max_vocabulary=self.max_vocabulary,
+            numbers=self.numbers,
+            stem=self.stem,
+            tokenizer=tokenizer_name(self.tokenizer),
+            duplicates=self.duplicates,
+        )
+
+
+def tokenizer_name(tokenizer: str | Tokenizer) -> str:
+    """What a tokenizer is called: by a function's own name, as ``module:function``."""
+    if isinstance(tokenizer, str):
+        return tokenizer
+    named = tokenizer if hasattr(tokenizer, "__qualname__") else type(tokenizer)
+    module = getattr(named, "__module__", None)
+    return f"{module}:{named.__qualname__}" if module else named.__qualname__
 
 
 def _meta_type(entry: str) -> tuple[str, str]:

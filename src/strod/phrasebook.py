@@ -13,6 +13,7 @@ from strod.phrases.describe import describe, spelled
 from strod.phrases.names import name_children
 from strod.phrases.segmentation import Contexts, Segmenter
 from strod.phrases.units import Lexicon
+from strod.store.files import Files
 from strod.store.phrases import read_units, unit_shards, write_counts, write_units
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PhraseBook:
 
     Parameters
     ----------
-    root : Path
+    files : Files
         The workspace.
     corpus : Corpus
         Its corpus.
@@ -54,14 +55,14 @@ class PhraseBook:
 
     def __init__(
         self,
-        root: Path,
+        files: Files,
         corpus: Corpus,
         language: str,
         *,
         stemmed: bool,
         units: Units | None = None,
     ) -> None:
-        self._folder = root / "phrases"
+        self._files, self._folder = files, files.root / "phrases"
         self._corpus, self._stemmed = corpus, stemmed
         self._shards = list(corpus.shards())
         self.lexicon = lexicon_of(corpus, language)
@@ -81,12 +82,12 @@ class PhraseBook:
         """Mine the phrases of a corpus."""
         lexicon = lexicon_of(corpus, chosen.language)
         units = collect(list(corpus.shards()), lexicon, wanted, engine, progress)
-        return cls(root, corpus, chosen.language, stemmed=chosen.stem, units=units)
+        return cls(Files(root), corpus, chosen.language, stemmed=chosen.stem, units=units)
 
     @cached_property
     def units(self) -> Units:
         """Words and phrases."""
-        return read_units(self._folder, self.lexicon)
+        return read_units(self._files, self.lexicon)
 
     def write(self, engine: Engine, progress: Progress) -> None:
         """Cut the documents into units and write both: one pass."""
@@ -113,7 +114,7 @@ class PhraseBook:
     @cached_property
     def shards(self) -> list[UnitShard]:
         """Documents by units."""
-        return unit_shards(self._folder, self._shards, self.units.size)
+        return unit_shards(self._files, self._shards, self.units.size)
 
     def describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
         self,
@@ -140,7 +141,8 @@ class PhraseBook:
         for name, found in lists.items():
             nodes[name].phrases = [(texts[unit], score) for unit, score in found]
             nodes[name].units = [unit for unit, _ in found]
-        name_children(nodes, parents, only)
+        words: list[str] = self._corpus.vocabulary["surface"].to_pylist()
+        name_children(nodes, parents, words, only)
 
 
 def lexicon_of(corpus: Corpus, language: str) -> Lexicon:

@@ -27,10 +27,12 @@ from strod.phrasebook import PhraseBook
 from strod.phrases.mine import PASSES
 from strod.phrases.options import PhraseOptions
 from strod.progress import Progress, Silent
-from strod.store.history import numbered
-from strod.store.manifest import FORMAT, VERSION, checksum, file_digests, seal
+from strod.store.files import Files
+from strod.store.manifest import FORMAT, VERSION
 from strod.store.publish import publish_folder, write_json
-from strod.store.trees import DiskBook, write_revision, write_tree
+from strod.store.schema import Change, Last, Manifest, PhrasesRecord, TreeRecord, TreeSettings
+from strod.store.splits import DiskBook, write_split
+from strod.store.topics import write_revision
 from strod.text.sources import resolve
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Grown, document_shares, grow
@@ -95,46 +97,39 @@ def build(
     chosen, wanted, shape = _options(options)
     progress = progress or Silent()
     parts = resolve([source, *more], chosen.format)
-    with publish_folder(Path(out), overwrite=overwrite) as root:
+    with publish_folder(Path(out), overwrite=overwrite) as draft:
+        root = draft.folder
         compiling = compile_kernels(progress)
         watch = _Watch()
         corpus = build_corpus(root, parts, chosen, progress)
         watch.stage("corpus", passes=1)
-        reader = Corpus(root, {"corpus": corpus.about})
+        reader = Corpus(Files(root), corpus.about)
         book = _collect(root, reader, chosen, wanted, progress)
         watch.stage("phrases", **_counted(book.units))
         tree = _grow(root, reader, chosen, shape, progress)
         watch.stage("tree", **_grown(tree))
         _describe(root, reader, tree, book, LocalEngine(chosen.threads), progress)
-        write_tree(root / "tree", tree, {"what": "build"})
+        settings = TreeSettings(**shape.settings)
+        _write(root, tree)
         if namer is not None:
-            _name(root, reader, shape, tree, namer)
+            _name(root, reader, settings, tree, namer)
         watch.stage("phrases", passes=PASSES + 3, **_counted(book.units))
-        digests = {part: _digests(root, part, chosen.workers) for part in ("phrases", "tree")}
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "writer": f"strod {__version__}",
-            "corpus": corpus.about,
-            "phrases": {
-                "settings": asdict(wanted),
-                **_counted(book.units),
-                "sha256": checksum(digests["phrases"]),
-            },
-            "tree": numbered(
-                {
-                    "topics": len(tree.nodes),
-                    "settings": shape.settings,
-                    "history": [1],
-                    "undone": [],
-                    "corpora": {"1": corpus.about},
-                    "sha256": checksum(digests["tree"]),
-                },
-                corpus.about,
+        manifest = Manifest(
+            format=FORMAT,
+            version=VERSION,
+            writer=f"strod {__version__}",
+            corpus=corpus.about,
+            phrases=PhrasesRecord(settings=asdict(wanted), **_counted(book.units)),
+            tree=TreeRecord(
+                topics=len(tree.nodes),
+                settings=settings,
+                history=(1,),
+                corpora={"1": corpus.about},
+                last=Last(revision=1, segment=0),
             ),
-            "parts": corpus.digests | digests["phrases"] | digests["tree"],
-        }
-        write_json(root / "manifest.json", manifest | {"sha256": seal(manifest)})
+            parts={},
+        )
+        draft.seal(manifest, chosen.workers)
         write_json(
             root / "report.json",
             {
@@ -184,7 +179,7 @@ def _grow(
             len(corpus.vocabulary), memory,
         )  # fmt: skip
     # One BLAS thread a task: the order of sums never changes.
-    with threadpool_limits(1), DiskBook(root / "tree" / "splits", corpus.segments) as shares:
+    with threadpool_limits(1), DiskBook(root, corpus.segments) as shares:
         occurrences = corpus.vocabulary["occurrences"].to_numpy()
         engine = LocalEngine(chosen.threads)
         if shape.method in BASELINES:
@@ -201,7 +196,7 @@ def _describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before 
     root: Path, corpus: Corpus, tree: Grown, book: PhraseBook, engine: Engine, progress: Progress
 ) -> None:
     """Give phrases and names to all topics."""
-    shares = DiskBook(root / "tree" / "splits", corpus.segments)
+    shares = DiskBook(root, corpus.segments)
     parents = [name for name, node in tree.nodes.items() if node.children or name == ROOT]
     with threadpool_limits(1):
         book.describe(
@@ -210,11 +205,18 @@ def _describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before 
         )  # fmt: skip
 
 
+def _write(root: Path, tree: Grown) -> None:
+    """Write the tree; the shares of the documents are there already."""
+    write_revision(root, tree.nodes.values(), Change(what="build"), 1)
+    for name, split in tree.splits.items():
+        write_split(root, name, split)
+
+
 def _name(
-    root: Path, corpus: Corpus, shape: TreeOptions, tree: Grown, namer: Callable[[Topic], str]
+    root: Path, corpus: Corpus, settings: TreeSettings, tree: Grown, namer: Callable[[Topic], str]
 ) -> None:
     """Let the user's function name the topics."""
-    opened = Tree(root / "tree", corpus, shape.settings)
+    opened = Tree(Files(root), corpus, settings)
     for topic in opened.values():
         if topic.parent is None:
             continue
@@ -224,16 +226,9 @@ def _name(
             raise StrodError(f"the namer failed at topic {topic.path}: {error}") from error
         if not isinstance(topic.label, str):
             raise UsageError(f"the namer gave {topic.label!r} for topic {topic.path}, not a string")
-        tree.nodes[topic.id].label = topic.label
-    change = opened.change
-    write_revision(root / "tree", tree.nodes.values(), change, 1)
-
-
-def _digests(root: Path, part: str, workers: int) -> dict[str, dict[str, Any]]:
-    """Checksums of the files below a folder."""
-    found = (path for path in (root / part).rglob("*") if path.is_file())
-    names = sorted(path.relative_to(root).as_posix() for path in found)
-    return file_digests(root, names, workers)
+        if topic.label:  # else the automatic one stays
+            tree.nodes[topic.id].label = topic.label
+    write_revision(root, tree.nodes.values(), opened.change, 1)
 
 
 def _counted(units: Units) -> dict[str, Any]:

@@ -10,16 +10,18 @@ import pyarrow.parquet as pq
 
 from strod.corpus.segment import ROW_GROUP
 from strod.store.rows import keep_rows
+from strod.store.schema import replace
 from strod.tree.shares import paths
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from strod.store.change import Staging
+    from strod.store.schema import SegmentRecord
     from strod.workspace import Workspace
 
 __all__ = ["Removal", "take_out"]
@@ -37,15 +39,15 @@ class Removal:
     ----------
     documents, tokens : int
         How many there are, and how many words they have.
-    segments : list of dict
+    segments : list of SegmentRecord
         The segments of the corpus without them.
     by_topic : ndarray of shape (topics,)
         How many there are in each topic, in the order of the tree's nodes.
     """
 
-    def __init__(self, segments: list[dict[str, Any]], topics: int) -> None:
+    def __init__(self, segments: Sequence[SegmentRecord], topics: int) -> None:
         self.documents = self.tokens = 0
-        self.segments = segments
+        self.segments = list(segments)
         self.by_topic: NDArray[np.int64] = np.zeros(topics, dtype=np.int64)
 
 
@@ -60,17 +62,17 @@ def take_out(
         keep.setdefault(shard.segment, []).append(here)
         if not here.all():
             _count(removal, workspace, shard, ~here)
-    for about in workspace.corpus.about["segments"]:
-        parts = keep.get(about["name"], [])
+    for about in workspace.corpus.about.segments:
+        parts = keep.get(about.name, [])
         if all(part.all() for part in parts):
             removal.segments.append(about)
             continue
         if not any(part.any() for part in parts):
             continue
         name = next(names)
-        _write(workspace, staging.folder, about["name"], name, np.concatenate(parts))
-        ends = np.cumsum([0, *(int(part.sum()) for part in parts)])
-        removal.segments.append(about | {"name": name, "boundaries": np.unique(ends).tolist()})
+        _write(workspace, staging.folder, about.name, name, np.concatenate(parts))
+        ends = np.unique(np.cumsum([0, *(int(part.sum()) for part in parts)]))
+        removal.segments.append(replace(about, name=name, boundaries=tuple(ends.tolist())))
     return removal
 
 
@@ -85,17 +87,19 @@ def _count(removal: Removal, workspace: Workspace, shard: Any, out: NDArray[np.b
 
 def _write(workspace: Workspace, target: Path, old: str, new: str, keep: NDArray[np.bool_]) -> None:
     """A segment everywhere: corpus, phrases, and shares in the decompositions of the tree."""
-    root = workspace.path
-    source, segment = root / "corpus" / old, target / "corpus" / new
-    keep_rows(source, segment, *_TOKENS, keep)
-    keep_rows(source, segment, *_COUNTS, keep)
-    with pq.ParquetFile(source / "documents.parquet") as file:
-        documents = file.read().filter(keep)
+    files, segment = workspace.files, target / "corpus" / new
+    keep_rows(files, (f"corpus/{old}", segment), *_TOKENS, keep)
+    keep_rows(files, (f"corpus/{old}", segment), *_COUNTS, keep)
     pq.write_table(
-        documents, segment / "documents.parquet", compression="zstd", row_group_size=ROW_GROUP
+        workspace.corpus.segment(old).documents.filter(keep),
+        segment / "documents.parquet",
+        compression="zstd",
+        row_group_size=ROW_GROUP,
     )
-    shutil.copyfile(source / "texts.arrow", segment / "texts.arrow")  # rows keep their numbers
-    keep_rows(root / "phrases" / old, target / "phrases" / new, *_COUNTS, keep)
+    texts = f"corpus/{old}/texts.arrow"  # rows keep their numbers
+    with files.open(texts) as old_texts, (segment / "texts.arrow").open("wb") as copy:
+        shutil.copyfileobj(old_texts, copy)
+    keep_rows(files, (f"phrases/{old}", target / "phrases" / new), *_COUNTS, keep)
     for name in workspace.tree.splits:
-        shares, there = (folder / "tree" / "splits" / name for folder in (root, target))
-        keep_rows(shares / old, there / new, *_SHARES, keep)
+        shares = target / "tree" / "splits" / name / new
+        keep_rows(files, (f"tree/splits/{name}/{old}", shares), *_SHARES, keep)

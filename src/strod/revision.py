@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,22 +16,19 @@ from strod.errors import UsageError
 from strod.options import BASE_MEMORY, CorpusOptions, check_text
 from strod.phrases.names import name_children
 from strod.progress import Silent
-from strod.store.change import changing
-from strod.store.history import corpus_at, next_revision, numbered
-from strod.store.trees import (
-    DiskBook,
-    node_sha256,
-    read_change,
-    read_revision,
-    write_revision,
-    write_split,
-)
+from strod.store.change import change as change_workspace
+from strod.store.history import appended, corpus_at
+from strod.store.schema import Change as ChangeRecord
+from strod.store.schema import as_json
+from strod.store.schema import replace as record_with
+from strod.store.splits import DiskBook, write_split
+from strod.store.topics import node_sha256, read_change, read_revision, write_revision
 from strod.tree import revise
 from strod.tree.grouping import inside
 from strod.tree.grow import Grower, Grown, document_shares, measured
 from strod.tree.options import TreeOptions
 from strod.tree.sampling import thinning
-from strod.tree.topic import Part, walk
+from strod.tree.topic import Part, number_children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,6 +69,11 @@ class Change:
     kept: int
     nodes: dict[str, Node] = field(repr=False)
     moved: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Paths of the topics that are new, by id."""
+        return {name: path for path, name in walk(self.nodes) if name in self.added}
 
 
 class Reviser:
@@ -155,7 +157,7 @@ class Reviser:
             nodes, name = draft.tree.nodes, draft.id(topic)
             nodes[name].label, nodes[name].named = label, bool(label)
             if not label and nodes[name].parent is not None:
-                name_children(nodes, [str(nodes[name].parent)], {name})
+                name_children(nodes, [str(nodes[name].parent)], draft.words, {name})
             return []
 
         return self._apply(f"rename {topic} {label!r}", act)
@@ -181,25 +183,27 @@ class Reviser:
         return self._step("redo", "undone", "history")
 
     def _step(self, what: str, source: str, target: str) -> Change:
-        with changing(self._workspace.path) as staging:
-            self._workspace.refresh()
-            about = staging.manifest["tree"]
-            if len(about[source]) <= (source == "history"):
-                raise UsageError(f"{self._workspace.path}: there is nothing to {what}")
-            before = self._workspace.tree
-            recorded = read_change(self._workspace.path / "tree", about[source][-1])
-            lists = {source: about[source][:-1], target: [*about[target], about[source][-1]]}
-            tree = about | lists
-            folder = self._workspace.path / "tree"
-            after, _ = read_revision(folder, tree["history"][-1])
-            tree["topics"] = len(after)
+        workspace = self._workspace
+
+        def work(staging: Staging) -> Change:
+            workspace.refresh()
+            about, files = staging.manifest.tree, workspace.files
+            numbers = {"history": about.history, "undone": about.undone}
+            if len(numbers[source]) <= (source == "history"):
+                raise UsageError(f"{workspace.path}: there is nothing to {what}")
+            before = workspace.tree
+            recorded = read_change(files, numbers[source][-1])
+            moved = numbers[source][-1]
+            lists = {source: numbers[source][:-1], target: (*numbers[target], moved)}
+            tree = record_with(about, **lists)
+            corpus = corpus_at(tree, tree.history)
+            after = read_revision(files, tree.history[-1], corpus.vocabulary).nodes
             if not self._dry_run:
-                corpus = corpus_at(tree, tree["history"])
-                staging.publish(staging.manifest | {"tree": tree, "corpus": corpus})
-        if not self._dry_run:
-            self._workspace.refresh()
-        nodes = {name: node for name, (node, _) in after.items()}
-        return _compared(f"{what} ({recorded['what']})", before, nodes)
+                tree = record_with(tree, topics=len(after))
+                staging.publish(record_with(staging.manifest, tree=tree, corpus=corpus))
+            return _compared(f"{what} ({recorded.what})", before, after)
+
+        return self._carried_out(work)
 
     # -- how they are carried out --------------------------------------------------------
 
@@ -207,7 +211,8 @@ class Reviser:
         self, what: str, act: Callable[[_Draft], list[str]], *, weighed: bool = False
     ) -> Change:
         """Carry out a verb; `weighed` if it knows the weights of the topics it touches."""
-        with changing(self._workspace.path) as staging:
+
+        def work(staging: Staging) -> Change:
             self._workspace.refresh()
             draft = _Draft(self._workspace, staging, self._engine, self._progress, self._memory)
             with threadpool_limits(1), draft.speaking_of_paths():
@@ -216,25 +221,26 @@ class Reviser:
             change = draft.change(what)
             if not self._dry_run:
                 self._publish(staging, draft, change)
+            return change
+
+        return self._carried_out(work)
+
+    def _carried_out(self, work: Callable[[Staging], Change]) -> Change:
+        done = change_workspace(self._workspace.path, work, dry_run=self._dry_run)
         if not self._dry_run:
             self._workspace.refresh()
-        return change
+        return done
 
     def _publish(self, staging: Staging, draft: _Draft, change: Change) -> None:
         manifest = staging.manifest
-        about = manifest["tree"]
-        number = next_revision(about)
-        record = {
-            "what": change.what, "note": self._note,
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        }  # fmt: skip
-        write_revision(staging.folder / "tree", draft.tree.nodes.values(), record, number)
+        tree = appended(manifest.tree, len(draft.tree.nodes))
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        record = ChangeRecord(what=change.what, note=self._note, when=when)
+        nodes, known = draft.tree.nodes.values(), manifest.parts
+        write_revision(staging.folder, nodes, record, tree.history[-1], known)
         for name in draft.fresh_splits:
-            write_split(staging.folder / "tree" / "splits" / name, draft.tree.splits[name])
-        history = [*about["history"], number]
-        tree = about | {"history": history, "undone": [], "topics": len(draft.tree.nodes)}
-        tree = numbered(tree, manifest["corpus"])
-        staging.publish(manifest | {"tree": tree}, self._engine.workers)
+            write_split(staging.folder, name, draft.tree.splits[name])
+        staging.publish(record_with(manifest, tree=tree), self._engine.workers)
 
 
 class _Draft:
@@ -256,16 +262,19 @@ class _Draft:
         self.tree = Grown(nodes, dict(workspace.tree.splits))
         self._known = set(self.tree.splits)
         self._taken = set(staging.folders("tree/splits"))
+        sizes = {name: split.topics.size for name, split in self.tree.splits.items()}
         self._shares = DiskBook(
-            staging.folder / "tree" / "splits",
-            workspace.corpus.segments,
-            workspace.path / "tree" / "splits",
-            staging.manifest["parts"],
+            staging, workspace.corpus.segments, workspace.files, sizes.__getitem__
         )
 
     def id(self, topic: str) -> str:
         """Id of a topic that was given by path or id."""
         return self._paths.find(topic).id
+
+    @property
+    def words(self) -> list[str]:
+        """The vocabulary as it is written."""
+        return self._paths.surfaces
 
     @contextmanager
     def speaking_of_paths(self) -> Iterator[None]:
@@ -284,12 +293,8 @@ class _Draft:
         return [name for name in self.tree.splits if name not in self._known]
 
     def _grower(self, children: int | str, height: int) -> Grower:
-        settings = self._workspace.manifest["tree"]["settings"]
-        known = {f.name: settings[f.name] for f in fields(TreeOptions) if f.name in settings}
-        options = replace(
-            TreeOptions(**known),
-            children=children, height=height,
-        )  # fmt: skip
+        settings = as_json(self._workspace.manifest.tree.settings)
+        options = TreeOptions(**settings | {"children": children, "height": height})
         corpus = self._workspace.corpus
         grower = Grower(
             list(corpus.shards()), corpus.vocabulary["occurrences"].to_numpy(), options,
@@ -366,6 +371,8 @@ class _Draft:
             old = self._paths.nodes.get(name)
             if old is not None and old.words is node.words:
                 continue
+            if old is not None and old.parent == node.parent:  # it keeps its address
+                node.number, node.last_number = old.number, old.last_number
             if old is None or not np.array_equal(old.words, node.words):
                 fresh.append(name)
                 if old is not None:  # the same id with other text: what people gave it stays
@@ -378,6 +385,7 @@ class _Draft:
                     children=node.children,
                     reason=node.reason,
                     alpha0=node.alpha0,
+                    number=node.number,
                 )
         return fresh
 
@@ -391,11 +399,12 @@ class _Draft:
             total = sum(nodes[name].alpha for name in node.children)
             if abs(total - node.alpha0) > ROUNDING * total:  # else it is what it was
                 node.alpha0 = total
+        number_children(nodes)
 
     def _describe(self, touched: Sequence[str], weighed: Sequence[str]) -> None:
         corpus, nodes = self._workspace.corpus, self.tree.nodes
         occurrences = corpus.vocabulary["occurrences"].to_numpy()
-        kept = thinning(occurrences, self._workspace.manifest["tree"]["settings"]["thin"])
+        kept = thinning(occurrences, self._workspace.manifest.tree.settings.thin)
         for name in touched:
             words = revise.mixed_words(self.tree, nodes[name].parts, kept.astype(np.float64))
             nodes[name].words = words

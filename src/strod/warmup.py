@@ -21,6 +21,7 @@ from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
 from strod.phrases.topical import Batch, topical_counts
 from strod.progress import Silent
+from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.tree.inference import FineTopics, likely
 from strod.tree.matrix import MatrixShard
@@ -70,7 +71,7 @@ def compile_kernels(progress: Progress) -> float:
     with event.install_listener("numba:compile", watch), TemporaryDirectory() as folder:
         built = build_corpus(Path(folder), resolve([_TEXTS]), CorpusOptions(workers=1), Silent())
         _infer_once()
-        _mine_once(Corpus(Path(folder), {"corpus": built.about}))
+        _mine_once(Corpus(Files(Path(folder)), built.about))
     _done = True
     return watch.seconds
 

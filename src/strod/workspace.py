@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strod.corpus.reader import Corpus
-from strod.errors import DamagedError
 from strod.hierarchy import Tree
-from strod.store.manifest import read_manifest
-from strod.store.trees import read_change
+from strod.store.files import Files
+from strod.store.manifest import read_manifest, read_report
+from strod.store.schema import as_json
+from strod.store.topics import read_change
 from strod.wording import counted
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Workspace:
     ----------
     path : Path
         The folder.
-    manifest : dict
+    manifest : Manifest
         Format, version, and a checksum for every file.
     """
 
@@ -50,35 +50,38 @@ class Workspace:
     def __repr__(self) -> str:
         about = self.manifest
         return (
-            f"<Workspace {str(self.path)!r}: {counted(about['corpus']['documents'], 'document')}, "
-            f"{counted(about['tree']['topics'], 'topic')}>"
+            f"<Workspace {str(self.path)!r}: {counted(about.corpus.documents, 'document')}, "
+            f"{counted(about.tree.topics, 'topic')}>"
         )
+
+    @property
+    def files(self) -> Files:
+        """Its files, which are what was written or are refused."""
+        return Files(self.path, self.manifest.parts)
 
     @cached_property
     def corpus(self) -> Corpus:
         """Documents, tokens and counts."""
-        return Corpus(self.path, self.manifest)
+        return Corpus(self.files, self.manifest.corpus)
 
     @cached_property
     def tree(self) -> Tree:
         """The topics."""
-        about = self.manifest["tree"]
-        return Tree(
-            self.path / "tree", self.corpus, about["settings"], about["history"][-1],
-            self.manifest["parts"],
-        )  # fmt: skip
+        about = self.manifest.tree
+        return Tree(self.files, self.corpus, about.settings, about.history[-1])
 
     @cached_property
     def phrasebook(self) -> PhraseBook:
         """Words and phrases, and documents by them."""
         from strod.phrasebook import PhraseBook  # noqa: PLC0415 - readers of a tree need none
 
-        settings = self.manifest["corpus"]["settings"]
-        stored = self.manifest["parts"]["phrases/forms.parquet"]["sha256"]
+        settings = self.manifest.corpus.settings
+        forms = self.manifest.parts.get("phrases/forms.parquet")
+        stored = forms.sha256 if forms else ""
         known = self._units
         units = known[1] if known is not None and known[0] == stored else None
         book = PhraseBook(
-            self.path, self.corpus, settings["language"], stemmed=settings["stem"], units=units
+            self.files, self.corpus, settings.language, stemmed=settings.stem, units=units
         )
         self._units = stored, book.units  # the same for every revision
         return book
@@ -86,12 +89,7 @@ class Workspace:
     @cached_property
     def report(self) -> dict[str, Any]:
         """What the build read, rejected and took."""
-        path = self.path / "report.json"
-        try:
-            report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise DamagedError(f"{path}: cannot be read ({error})") from error
-        return report
+        return read_report(self.path)
 
     def refresh(self) -> None:
         """See what others, or a change of one's own, have published since."""
@@ -190,11 +188,11 @@ class Workspace:
 
     def history(self) -> list[dict[str, Any]]:
         """What was changed, when and why, the first change first; undone changes last."""
-        about, folder = self.manifest["tree"], self.path / "tree"
-        numbers = [(number, False) for number in about["history"]]
-        numbers += [(number, True) for number in reversed(about["undone"])]
+        about = self.manifest.tree
+        numbers = [(number, False) for number in about.history]
+        numbers += [(number, True) for number in reversed(about.undone)]
         return [
-            {"revision": number, **_recorded(folder, number), "undone": undone}
+            {"revision": number, **as_json(read_change(self.files, number)), "undone": undone}
             for number, undone in numbers
         ]
 
@@ -211,10 +209,6 @@ class Workspace:
         from strod.integrity import check_workspace  # noqa: PLC0415 - readers need none of it
 
         return check_workspace(self.path, workers)
-
-
-def _recorded(folder: Path, number: int) -> dict[str, Any]:
-    return read_change(folder, number)
 
 
 def open_workspace(path: str | os.PathLike[str]) -> Workspace:

@@ -11,6 +11,9 @@ import pytest
 
 import strod as package
 from strod import UsageError
+from strod.store.manifest import sealed
+from strod.store.publish import write_json
+from strod.store.schema import as_json
 from strod.tree.options import BASELINES, METHODS, TreeOptions
 from strod.workspace import Workspace
 from tests.conftest import Bench, check_error, contents, json_lines, names, strod
@@ -67,9 +70,9 @@ def built(
 def test_a_workspace_like_any_other(bench: Bench, source: Path, built: Workspace) -> None:
     shutil.copytree(built.path, bench.workspace)
     workspace = Workspace(bench.workspace)
-    method = workspace.manifest["tree"]["settings"]["method"]
+    method = workspace.manifest.tree.settings.method
     assert workspace.check() == []
-    settings = workspace.manifest["tree"]["settings"]
+    settings = as_json(workspace.manifest.tree.settings)
     wanted = {"method": method, "iterations": FEW[method], "seed": 4, "method_seconds": 0.0}
     assert settings == TreeOptions(children=3).settings | wanted
     stage = workspace.report["stages"]["tree"]
@@ -124,7 +127,7 @@ def test_documents_are_added(bench: Bench, built: Workspace) -> None:
 
 def test_the_same_bytes(bench: Bench, source: Path, built: Workspace) -> None:
     """Again, and with another number of workers."""
-    method = built.manifest["tree"]["settings"]["method"]
+    method = built.manifest.tree.settings.method
     arguments = [*arguments_of(method), "--workers", 1, "--out", bench.workspace]
     assert strod("build", source, *arguments).code == 0
     assert contents(bench.workspace) == contents(built.path)
@@ -132,8 +135,8 @@ def test_the_same_bytes(bench: Bench, source: Path, built: Workspace) -> None:
 
 def test_iterations_by_default(bench: Bench, source: Path) -> None:
     workspace = package.build(source, out=bench.workspace, method="nmf", workers=1)
-    assert workspace.manifest["tree"]["settings"]["iterations"] == 200
-    assert workspace.manifest["tree"]["settings"]["children"] == 5
+    assert workspace.manifest.tree.settings.iterations == 200
+    assert workspace.manifest.tree.settings.children == 5
     assert workspace.report["stages"]["tree"]["iterations"] < 200
 
 
@@ -230,14 +233,11 @@ def test_a_tree_of_an_older_version_can_be_expanded(bench: Bench, source: Path) 
     """Its manifest does not say anything about iterations."""
     assert bench.build(source, "--children", 3, "--height", 1, "--quiet").code == 0
     workspace = Workspace(bench.workspace)
-    settings: dict[str, Any] = workspace.manifest["tree"]["settings"]
+    content = as_json(workspace.manifest)
+    settings: dict[str, Any] = content["tree"]["settings"]
     assert settings.pop("iterations") is None
     assert settings.pop("method_seconds") == 0.0
-    from strod.store.manifest import seal  # noqa: PLC0415
-    from strod.store.publish import write_json  # noqa: PLC0415
-
-    rest = {key: value for key, value in workspace.manifest.items() if key != "sha256"}
-    write_json(bench.workspace / "manifest.json", rest | {"sha256": seal(rest)})
+    write_json(bench.workspace / "manifest.json", sealed(content))
     outcome = strod("expand", bench.workspace, "o/1", "--children", 2)
     assert outcome.code == 0, outcome.err
 

@@ -110,7 +110,7 @@ def test_version() -> None:
         (["assign", "none.strod"], "none.strod: no such workspace"),
         (["assign", ".", "a.jsonl"], "is not a workspace"),
         (["check", "none.strod"], "none.strod: no such workspace"),
-        (["check", "a.jsonl"], "is not a workspace"),
+        (["check", "a.jsonl"], "is not a folder"),
         (["demo", "--nonsense"], "--nonsense"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.cells import cell_len
 
+from strod.store.schema import as_json
 from strod.tree.options import METHODS
 from strod.workspace import Workspace
 from tests.conftest import Bench, Outcome, check_error, command, json_lines, names, strod
@@ -63,7 +64,7 @@ def check_tree_built(bench: Bench, outcome: Outcome, **settings: object) -> Work
     assert outcome.code == 0, outcome.err
     workspace = Workspace(bench.workspace)
     assert workspace.check() == []
-    kept = workspace.manifest["tree"]["settings"]
+    kept = as_json(workspace.manifest.tree.settings)
     assert {name: kept[name] for name in settings} == settings
     return workspace
 
@@ -71,9 +72,9 @@ def check_tree_built(bench: Bench, outcome: Outcome, **settings: object) -> Work
 def test_build_and_show(bench: Bench, source: Path) -> None:
     outcome = bench.build(source, "--children", 3, "--height", 2, "--seed", 1)
     workspace = check_tree_built(bench, outcome, children=3, height=2, seed=1)
-    assert workspace.manifest["version"] == 3
-    assert workspace.manifest["tree"]["topics"] == len(workspace.tree) == 13
-    found = workspace.manifest["phrases"]["phrases"]
+    assert workspace.manifest.version == 4
+    assert workspace.manifest.tree.topics == len(workspace.tree) == 13
+    found = workspace.manifest.phrases.phrases
     said = f"12 topics, {found:,} phrases; strod show {bench.workspace} prints them"
     assert said in " ".join(outcome.out.split())
     lines = printed(bench.workspace)
@@ -170,8 +171,8 @@ def test_seeds_matter_only_to_the_tree(bench: Bench, source: Path) -> None:
     for seed in (1, 2):
         bench.build(source, "--children", 3, "--seed", seed, "--overwrite", "--quiet")
         manifests.append(Workspace(bench.workspace).manifest)
-    assert manifests[0]["corpus"] == manifests[1]["corpus"]
-    assert manifests[0]["tree"]["settings"] != manifests[1]["tree"]["settings"]
+    assert manifests[0].corpus == manifests[1].corpus
+    assert manifests[0].tree.settings != manifests[1].tree.settings
 
 
 def test_json(tree_workspace: Path) -> None:

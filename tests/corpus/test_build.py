@@ -464,4 +464,4 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
         "0000/tokens.npy",
         "lexicon.parquet",
     ]
-    assert workspace.manifest["corpus"]["settings"]["min_df"] == 1
+    assert workspace.manifest.corpus.settings.min_df == 1

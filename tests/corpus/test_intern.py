@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from strod.corpus.intern import StringTable
 from strod.text.scan import hash_spans
+from tests.chance import drawn
 
 STRINGS = st.lists(st.binary(max_size=6) | st.sampled_from([b"a", b"b", b"ab", b"x" * 50]))
 
@@ -31,7 +32,7 @@ def naive(numbers: dict[bytes, int], strings: list[bytes]) -> list[int]:
     return [numbers.setdefault(s, len(numbers)) if s else -2 for s in strings]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200))
 @given(st.lists(STRINGS, max_size=4), st.sampled_from([1, 2, 16]))
 def test_table_equals_a_dict(batches: list[list[bytes]], capacity: int) -> None:
     table = StringTable(capacity)
@@ -44,14 +45,14 @@ def test_table_equals_a_dict(batches: list[list[bytes]], capacity: int) -> None:
         assert np.diff(table.offsets).tolist() == [len(string) for string in numbers]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100))
 @given(STRINGS, st.sampled_from([0, 1, 0xFFFFFFFF]))
 def test_equal_hashes_do_not_mix_up_strings(strings: list[bytes], value: int) -> None:
     hashes = np.full(len(strings), value, dtype=np.uint32)
     assert interned(StringTable(1), strings, hashes) == naive({}, strings)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=drawn(50))
 @given(STRINGS)
 def test_hashes_may_be_given_or_not(strings: list[bytes]) -> None:
     text, starts, lengths = spans(strings)

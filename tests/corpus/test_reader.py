@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import strod
@@ -66,7 +65,7 @@ def test_shards(workspace: Workspace) -> None:
 def test_numbers_of_the_corpus(workspace: Workspace) -> None:
     corpus = workspace.corpus
     assert (corpus.documents, corpus.tokens, corpus.meta) == (5, 11, {})
-    assert corpus.sha256 == workspace.manifest["corpus"]["sha256"]
+    assert corpus.sha256 == workspace.manifest.corpus.sha256
 
 
 def test_texts(workspace: Workspace) -> None:
@@ -84,7 +83,6 @@ def test_everything_can_be_read(workspace: Workspace) -> None:
 
 def test_arrays_stay_on_disk(workspace: Workspace) -> None:
     shard = next(workspace.corpus.shards())
-    assert isinstance(shard.tokens, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         shard.tokens[0] = 1
 
@@ -101,7 +99,5 @@ def test_damage_is_told(workspace: Workspace, tmp_path: Path, name: str, damage:
     if damage != "missing":
         path.write_bytes(data[:-9] if damage == "cut short" else b"\x80garbage" * 50)
     corpus = strod.open(tmp_path / "w.strod").corpus
-    with pytest.raises(
-        DamagedError, match=rf"{path.name}: (cannot be read|has changed) .*run strod check"
-    ):
+    with pytest.raises(DamagedError, match=rf"{path.name}: .*; run strod check"):
         read_all(corpus)

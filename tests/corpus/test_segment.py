@@ -15,9 +15,10 @@ from strod.corpus import segment, spill
 from strod.corpus.counting import count_matrix
 from strod.corpus.segment import _plans
 from strod.corpus.spill import ROW, SpillReader, SpillWriter
+from tests.chance import drawn
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200))
 @given(st.lists(st.lists(st.integers(-3, 7), max_size=12), min_size=1, max_size=6))
 def test_counts_equal_a_counter(documents: list[list[int]]) -> None:
     column_of = np.array([3, -1, 0, 1, -1, 2, 4, -1, -1, -1, -1], dtype=np.int32)
@@ -49,7 +50,7 @@ def naive_ends(sizes: list[int], keep: list[bool], tokens: int, documents: int) 
 ROWS = st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=30)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150))
 @given(ROWS, st.integers(1, 20), st.integers(1, 5), st.integers(1, 7))
 def test_plans_equal_naive_version(
     rows: list[tuple[int, bool]], most_tokens: int, most_documents: int, at_once: int

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strod.corpus.words import WordTable, string_array, word_folder
 from strod.options import CorpusOptions
 from strod.text.fold import fold
+from tests.chance import drawn
 
 FORMS = st.sampled_from(
     [
@@ -54,7 +55,7 @@ def added(table: WordTable, forms: list[str]) -> list[str]:
     return [words[word_of[form]] for form in counts]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100))
 @given(st.lists(st.lists(FORMS), max_size=4), st.sampled_from(["en", "fr", "none"]), st.booleans())
 def test_words_of_forms(batches: list[list[str]], language: str, stem: bool) -> None:
     options = CorpusOptions(language=language, stem=stem and language != "none")

@@ -18,6 +18,7 @@ from strod.evaluate.coherence import c_v, mean_npmi, mean_of, npmi_of_counts
 from strod.evaluate.windows import Chosen, window_meetings
 from strod.progress import Silent
 from strod.tree.ranking import npmi_table
+from tests.chance import drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +102,7 @@ def met(documents: list[list[int]], size: int, lists: list[list[int]]) -> Any:
     return window_meetings(shards, chosen, size, Silent())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40))
 @given(
     st.lists(st.lists(st.integers(-3, WORDS - 1), max_size=14), min_size=1, max_size=6),
     st.integers(1, 8),

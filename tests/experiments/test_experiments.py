@@ -9,7 +9,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ import pytest
 
 from strod import StrodError
 from strod.experiments import NAMES, Settings
+from strod.experiments.journal import Journal
 from strod.experiments.measure import Build, built
 from strod.experiments.memory import MemoryTree, grow_tree
 from strod.experiments.methods import available, variance
@@ -27,7 +27,8 @@ from strod.tensor.power import Power
 from strod.tree.matrix import grow_matrix
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant
-from tests.conftest import check_error, command, json_lines, strod
+from tests.conftest import check_error, json_lines, strod
+from tests.experiments.test_journal import ask
 from tests.planted_text import PARENTS, planted_texts
 
 if TYPE_CHECKING:
@@ -77,9 +78,15 @@ def run(name: str, out: Path, *arguments: object) -> list[dict[str, str]]:
     assert f"]({name}.svg)" in text
     assert "(quick)" in (out / f"{name}.svg").read_text()
     kinds = {path.name for path in out.iterdir() if path.name.startswith(name)}
-    assert kinds == {f"{name}.{kind}" for kind in ("csv", "md", "png", "svg", "jsonl")}
+    assert kinds == {f"{name}.{kind}" for kind in ("csv", "md", "png", "svg", "sqlite")}
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
     return rows(out / f"{name}.csv")
+
+
+def cells(journal: Path) -> list[tuple[object, ...]]:
+    """What has been measured, in that order."""
+    there = journal.exists() and ask(journal, "SELECT name FROM sqlite_master")
+    return ask(journal, "SELECT * FROM cell ORDER BY number") if there else []
 
 
 def here(*methods: str) -> list[str]:
@@ -143,11 +150,11 @@ def test_robustness(source: Path, tmp_path: Path) -> None:
     assert set(values) == set(here("strod", "splitlda"))
     assert values.get("splitlda", 1.0) > 10 * values["strod"]
     assert "ncrp is left out" in (tmp_path / "robustness.md").read_text()
-    runs = [json.loads(line) for line in (tmp_path / "robustness.jsonl").read_text().splitlines()]
-    assert len(runs) == 3 * len(found)  # two builds and a variance each
+    journal = tmp_path / "robustness.sqlite"
+    assert len(cells(journal)) == 3 * len(found)  # two builds and a variance each
     # A run that was stopped before the variance, and whose workspaces are gone, builds them again.
-    kept = [json.dumps(line) for line in runs if "seed" in line["key"]["row"]]
-    (tmp_path / "robustness.jsonl").write_text("".join(f"{line}\n" for line in kept))
+    ask(journal, """DELETE FROM cell WHERE key NOT LIKE '%"seed"%'""")
+    assert len(cells(journal)) == 2 * len(found)
     again = run("robustness", tmp_path, "--corpus", source, "--methods", "strod,splitlda,ncrp")
     assert {row["method"]: float(row["variance"]) for row in again} == values
 
@@ -253,24 +260,25 @@ def test_power_settings_reach_the_tensor() -> None:
     assert variance([nothing, many]) is None
 
 
-def test_recovery_goes_on_after_ctrl_c(tmp_path: Path) -> None:
-    arguments = ("experiment", "recovery", "--out", tmp_path, "--quick")
-    process = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE)
-    journal = tmp_path / "recovery.jsonl"
-    until = time.monotonic() + 60
-    while not (journal.exists() and journal.read_bytes().count(b"\n") >= 2):
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err.decode()
-    assert b"has what was measured, the same command goes on" in err
-    lines: list[dict[str, Any]] = [json.loads(line) for line in journal.read_text().splitlines()]
-    assert 2 <= len(lines) < 28
+def test_recovery_goes_on_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, add = tmp_path / "recovery.sqlite", Journal.add
+
+    def interrupted(self: Journal, key: dict[str, Any], values: dict[str, Any]) -> None:
+        add(self, key, values)
+        if len(cells(journal)) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Journal, "add", interrupted)
+    outcome = strod("experiment", "recovery", "--out", tmp_path, "--quick")
+    monkeypatch.undo()
+    assert outcome.code == 130, outcome.err
+    assert "has what was measured, the same command goes on" in outcome.err
+    before = cells(journal)
+    assert len(before) == 2
     assert not (tmp_path / "recovery.csv").exists()
     found = run("recovery", tmp_path)
-    assert [json.loads(line) for line in journal.read_text().splitlines()][: len(lines)] == lines
-    assert len(journal.read_text().splitlines()) == len(found) == 28
+    assert cells(journal)[: len(before)] == before
+    assert len(cells(journal)) == len(found) == 28
     sizes = "variant", "documents", "length", "shared"
     errors = {tuple(row[name] for name in sizes): float(row["error_1"]) for row in found}
     assert all(0 < error < 2 for error in errors.values())

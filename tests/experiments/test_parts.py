@@ -228,7 +228,7 @@ def cells_of(work: Callable[[int], dict[str, Any]], count: int = 3) -> list[Cell
 
 def measured(tmp_path: Path, cells: list[Cell]) -> tuple[list[dict[str, Any]], list[str], Journal]:
     told = Told()
-    journal = Journal(tmp_path / "x.jsonl", "code")
+    journal = Journal(tmp_path / "x.sqlite", "code")
     context = Context(Settings(), [], tmp_path)
     return measure_all("x", cells, context, journal, told), told.stages, journal
 
@@ -265,7 +265,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_what_was_stopped_is_remembered_when_a_run_goes_on(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "e.jsonl", "code")
+    journal = Journal(tmp_path / "e.sqlite", "code")
     slow = Cell({"corpus": "c", "method": "hpam"}, {}, lambda: {"status": "stopped"})
     for _ in range(2):
         context = Context(Settings(quick=True), [], tmp_path)
@@ -275,7 +275,7 @@ def test_what_was_stopped_is_remembered_when_a_run_goes_on(tmp_path: Path) -> No
 
 def test_what_is_smaller_than_what_was_stopped_is_tried(tmp_path: Path) -> None:
     """A large cell that took too long says nothing about small ones; larger ones are left out."""
-    journal = Journal(tmp_path / "e.jsonl", "code")
+    journal = Journal(tmp_path / "e.sqlite", "code")
 
     def run(*sizes: int) -> list[str]:
         context = Context(Settings(quick=True), [], tmp_path)

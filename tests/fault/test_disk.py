@@ -17,8 +17,7 @@ import strod
 from strod.corpus.spill import SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.errors import StrodError
-from strod.store import publish
-from strod.store.publish import ArrayWriter
+from strod.store.arrays import ArrayWriter
 from strod.workspace import Workspace
 from tests.conftest import check_error, contents, json_lines, names, texts
 from tests.conftest import strod as run
@@ -65,11 +64,6 @@ POINTS: dict[str, tuple[Any, str]] = {
     "documents": (pq.ParquetWriter, "write_table"),
 }
 
-# With --overwrite the old folder and the new one change places in one step.
-OVERWRITING = {name: point for name, point in POINTS.items() if name != "rename"} | {
-    "exchange": (publish, "_exchange")
-}
-
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
@@ -99,7 +93,7 @@ def spread(calls: int, most: int = 8) -> list[int]:
 
 def fail(source: Path, target: Path, point: str, at: int, number: int, **more: Any) -> str:
     """Build with a fault; return the message."""
-    owner, name = (POINTS | OVERWRITING)[point]
+    owner, name = POINTS[point]
     with pytest.MonkeyPatch.context() as patch:
         Fault(getattr(owner, name), at, number).install(patch, owner, name)
         with pytest.raises(StrodError) as raised:
@@ -139,7 +133,7 @@ def test_the_lock_cannot_be_written(source: Path, number: int) -> None:
             assert names(source.parent) == ["a.jsonl", "w.strod"]
 
 
-@pytest.mark.parametrize("point", OVERWRITING)
+@pytest.mark.parametrize("point", POINTS)
 def test_the_old_workspace_stays(source: Path, point: str) -> None:
     target = source.parent / "w.strod"
     build(source, target)
@@ -148,7 +142,7 @@ def test_the_old_workspace_stays(source: Path, point: str) -> None:
     other.write_bytes(json_lines(*({"text": text} for text in texts(90, 1000))))
     spare = source.parent.parent / f"{source.parent.name}-spare.strod"
     shutil.copytree(target, spare)
-    calls = count_calls(other, spare, *OVERWRITING[point], overwrite=True)
+    calls = count_calls(other, spare, *POINTS[point], overwrite=True)
     shutil.rmtree(spare)
     assert calls > 0
     for at in spread(calls):

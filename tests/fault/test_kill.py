@@ -2,226 +2,197 @@
 
 from __future__ import annotations
 
-import os
-import random
 import shutil
 import signal
-import subprocess
-import sys
-import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from strod.workspace import Workspace
-from tests.conftest import Outcome, command, contents, json_lines, names
-from tests.conftest import strod as run
+from tests.conftest import contents, json_lines, names, strod
+from tests.fault.points import WRITES, Forks
+from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-DOCUMENTS = 20_000
-MOMENTS = 20
+HOW = ("new", "overwrite")
+STAGES = {"reading", "counting", "mining phrases", "cutting into phrases", "sampling"}
+STAGES |= {"learning topics", "placing documents", "ranking phrases"}
+PARTS = 4  # so that two processes can share them
 
 
-@dataclass(frozen=True)
-class Undisturbed:
-    """A build that nobody disturbed: its bytes, and when it did what."""
+class Course(NamedTuple):
+    """The calls of a build that nobody disturbs, and which is the first that finds it published."""
+
+    calls: list[str]
+    published: int
+
+    @property
+    def stages(self) -> list[int]:
+        """A call of each stage, and the last ones before and after publishing."""
+        begun = [at for at, call in enumerate(self.calls, 1) if call.startswith("stage ")]
+        middles = [(one + other) // 2 for one, other in pairwise([*begun, self.published])]
+        return [1, *middles, self.published - 1, *self.end]
+
+    @property
+    def end(self) -> list[int]:
+        """Some calls once it is published: what was there before is removed."""
+        last = len(self.calls)
+        return sorted({self.published, (self.published + last) // 2, last - 1, last})
+
+    @property
+    def turns(self) -> list[int]:
+        """Calls that begin or end a row of equal ones; between them nothing new can happen."""
+        rows = enumerate(pairwise([*self.calls, ""]), 1)
+        ends = [at for at, (one, other) in rows if one != other]
+        return sorted({1, *ends, *(at + 1 for at in ends[:-1])})
+
+    def half(self, which: int) -> list[int]:
+        """Every other one of the turns, and all once it is published."""
+        before = [at for at in self.turns if at < self.published]
+        return [*before[which::2], *(at for at in self.turns if at >= self.published)]
+
+    @property
+    def writes(self) -> list[int]:
+        return [at for at, call in enumerate(self.calls, 1) if call in WRITES]
+
+
+class Builds(NamedTuple):
+    """Sources, what comes out of them, and a process that forks others which build."""
 
     source: Path
+    old: Path  # a workspace of another source
     contents: dict[str, bytes]
-    begins: float
-    ends: float
+    courses: dict[str, Course]
+    forks: Forks
 
+    def work(self, target: Path, how: str) -> dict[str, Any]:
+        """The command."""
+        shape = ["--meta", "n", "--children", "3", "--height", "2", "--workers", "2"]
+        more = ["--overwrite"] if how == "overwrite" else []
+        return {"command": ["build", str(self.source), "--out", str(target), *shape, *more]}
 
-def start(source: Path, target: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        command("build", source, "--out", target, *options),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> Outcome:
-    out, err = process.communicate(timeout=300)
-    return Outcome(process.returncode, out, err)
-
-
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    while not path.exists() and process.poll() is None:
-        time.sleep(0.005)
+    def begin(self, folder: Path, how: str) -> Path:
+        """Where a build goes, with what is there before it."""
+        target = folder / "w.strod"
+        if how == "overwrite":
+            shutil.copytree(self.old, target)
+        else:
+            folder.mkdir(parents=True)
+        return target
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """The corpus, and a build of it that is timed after a first one has warmed everything up."""
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builds]:
     folder = tmp_path_factory.mktemp("undisturbed")
-    chosen = random.Random(5)
-    words = ["".join(chosen.choices("abcdefghij", k=chosen.randint(3, 9))) for _ in range(5000)]
-    records = ({"id": i, "text": " ".join(chosen.choices(words, k=80))} for i in range(DOCUMENTS))
+    log, undisturbed = folder / "log", folder / "undisturbed"
+    log.mkdir()
+    forks = Forks(log)
     source = folder / "a.jsonl"
+    records = [{"id": i, "text": text, "n": i} for i, text in enumerate(planted_texts(200))]
+    source.write_bytes(json_lines(*records[:60]))
+    builds = Builds(source, folder / "old.strod", {}, {}, forks)
+    assert forks.run(builds.work(builds.old, "new")).code == 0
     source.write_bytes(json_lines(*records))
-    begins = ends = 0.0
-    for _ in range(2):
-        target = folder / "w.strod"
-        shutil.rmtree(target, ignore_errors=True)
-        began = time.monotonic()
-        process = start(source, target)
-        wait_for(folder / ".w.strod.building", process)
-        begins = time.monotonic() - began
-        outcome = finish(process)
-        ends = time.monotonic() - began
-        assert outcome.code == 0, outcome.err
+    for how in HOW:
+        target = builds.begin(undisturbed / how, how)
+        ended = forks.run(builds.work(target, how))
+        assert ended.code == 0, ended.err
         assert Workspace(target).check() == []
-    assert names(folder) == ["a.jsonl", "w.strod"]
-    return Undisturbed(source, contents(target), begins, ends)
+        assert names(target.parent) == ["w.strod"]
+        assert builds.contents in ({}, contents(target))
+        builds.contents.update(contents(target))
+        last = len(ended.calls) - ended.calls[::-1].index("fsync")  # of the folder it is now in
+        builds.courses[how] = Course(ended.calls, last)
+        found = {call.removeprefix("stage ") for call in ended.calls if call.startswith("stage ")}
+        assert found == STAGES
+    yield builds
+    forks.close()
 
 
-def check_rerun(undisturbed: Undisturbed, target: Path, *options: str) -> None:
-    """After a kill there is nothing or everything, and the same command makes it good."""
-    if target.exists():
-        assert Workspace(target).check() == []
-    if not options and target.exists():
-        assert contents(target) == undisturbed.contents
-        shutil.rmtree(target)
-    outcome = run("build", undisturbed.source, "--out", target, "--quiet", *options)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert contents(target) == undisturbed.contents
-    assert names(target.parent) == [target.name]
-
-
-@pytest.mark.parametrize("moment", range(MOMENTS))
-def test_kill(undisturbed: Undisturbed, tmp_path: Path, moment: int) -> None:
-    target = tmp_path / "w.strod"
-    process = start(undisturbed.source, target)
-    # One before the folder is there, one after the end, the others in between.
-    if moment > 0:
-        wait_for(tmp_path / ".w.strod.building", process)
-        time.sleep((undisturbed.ends - undisturbed.begins) * (moment - 1) / (MOMENTS - 2))
+def check_killed(builds: Builds, target: Path, how: str, *, published: bool) -> None:
+    """There is nothing or everything, and the same command makes it good."""
+    aside = target.with_name(f".{target.name}.old")
+    if how == "overwrite" and not target.exists():  # between two renames: it is told where it is
+        assert not published
+        assert contents(aside) == contents(builds.old)
+        assert str(aside) in strod("check", target).err
+    elif published or how == "overwrite":
+        expected = builds.contents if published else contents(builds.old)
+        assert contents(target) == expected
+        assert strod("check", target).code == 0
     else:
-        time.sleep(undisturbed.begins / 2)
-    process.send_signal(signal.SIGKILL)
-    outcome = finish(process)
-    stages = ", ".join(line.split(":")[0] for line in outcome.err.splitlines())
-    print(f"ended with {outcome.code} after: {stages or 'nothing'}; left: {names(tmp_path)}")
-    check_rerun(undisturbed, target)
+        assert not target.exists()
+        assert strod("check", target).code == 2
+    if published and how == "new":
+        again = builds.forks.run(builds.work(target, how))
+        assert (again.code, again.out) == (2, "")
+        assert "exists already" in again.err
+    else:
+        again = builds.forks.run(builds.work(target, how))
+        assert again.code == 0, again.err
+    assert contents(target) == builds.contents
+    assert names(target.parent) == [target.name]
+    shutil.rmtree(target.parent)
 
 
-# Runs the command with a function replaced by one that kills the process before or after.
-KILLER = """
-import os, signal, sys
-from pathlib import Path
-from strod.cli.main import main
-from strod.store import publish
-
-owner, name, when, at = sys.argv[1:5]
-owner = {"publish": publish, "Path": Path, "os": os}[owner]
-function, calls = getattr(owner, name), 0
-
-def killer(*arguments, **more):
-    global calls
-    calls += 1
-    if calls == int(at) and when == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = function(*arguments, **more)
-    if calls == int(at):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-
-setattr(owner, name, killer)
-sys.argv = ["strod", *sys.argv[5:]]
-main()
-"""
-PLACES = [
-    "new publish sync_tree before 1",
-    "new os fsync after 3",
-    "new publish put_in_place before 1",
-    "new Path rename before 1",
-    "new Path rename after 1",
-    "new publish put_in_place after 1",
-    "overwrite publish sync_tree before 1",
-    "overwrite publish put_in_place before 1",
-    "overwrite publish _exchange before 1",
-    "overwrite publish _exchange after 1",
-    "overwrite publish put_in_place after 1",
-]
+def kill(builds: Builds, folder: Path, how: str, points: list[int], kind: str = "kill") -> None:
+    for at in points:
+        target = builds.begin(folder / str(at), how)
+        ended = builds.forks.run(builds.work(target, how), at, kind)
+        assert ended.code == -signal.SIGKILL, ended.err
+        check_killed(builds, target, how, published=at >= builds.courses[how].published)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_kill_while_publishing(undisturbed: Undisturbed, tmp_path: Path, place: str) -> None:
-    target = tmp_path / "w.strod"
-    how, *where = place.split()
-    options = ["--overwrite"] if how == "overwrite" else []
-    if options:
-        shutil.copytree(undisturbed.source.parent / "w.strod", target)
-    build = ["build", str(undisturbed.source), "--out", str(target), *options]
-    done = subprocess.run(
-        [sys.executable, "-c", KILLER, *where, *build],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    if options:
-        assert contents(target) == undisturbed.contents  # at no time there is none
-    check_rerun(undisturbed, target, *options)
+@pytest.mark.parametrize("how", HOW)
+def test_kill(builds: Builds, tmp_path: Path, how: str) -> None:
+    course = builds.courses[how]
+    kill(builds, tmp_path, how, course.stages if how == "new" else course.end)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.4, 0.6])
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("how", HOW)
+def test_kill_anywhere(builds: Builds, tmp_path: Path, how: str, part: int) -> None:
+    points = builds.courses[how].half(HOW.index(how))
+    assert len(points) >= 60
+    kill(builds, tmp_path, how, points[part::PARTS])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", HOW)
+def test_kill_in_the_middle_of_a_write(builds: Builds, tmp_path: Path, how: str) -> None:
+    kill(builds, tmp_path, how, builds.courses[how].writes[::5], "tear")
+
+
+def interrupt(builds: Builds, folder: Path, how: str, points: list[int], name: str) -> None:
+    """A signal ends a build at once, in one line, and nothing is left behind."""
+    for at in points:
+        target = builds.begin(folder / str(at), how)
+        ended = builds.forks.run(builds.work(target, how), at, name)
+        assert ended.code == 128 + signal.Signals[name], ended.err
+        assert ended.out == ""
+        told = [line for line in ended.err.splitlines() if not line.endswith(" s")]
+        assert told == ["strod: stopped; nothing is half done"]
+        published = at >= builds.courses[how].published
+        if published or how == "overwrite":
+            assert contents(target) == (builds.contents if published else contents(builds.old))
+            assert names(target.parent) == [target.name], f"call {at}"
+        else:
+            assert names(target.parent) == [], f"call {at}"
+        shutil.rmtree(target.parent)
+
+
+@pytest.mark.parametrize(("name", "how"), [("SIGINT", "new"), ("SIGTERM", "overwrite")])
+def test_signals(builds: Builds, tmp_path: Path, name: str, how: str) -> None:
+    interrupt(builds, tmp_path, how, builds.courses[how].stages, name)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_signals(undisturbed: Undisturbed, tmp_path: Path, name: str, share: float) -> None:
-    target = tmp_path / "w.strod"
-    process = start(undisturbed.source, target)
-    wait_for(tmp_path / ".w.strod.building", process)
-    time.sleep((undisturbed.ends - undisturbed.begins) * share)
-    number = signal.Signals[name]
-    process.send_signal(number)
-    outcome = finish(process)
-    if target.exists():  # it was faster this time
-        assert contents(target) == undisturbed.contents
-        assert names(tmp_path) == ["w.strod"]
-        return
-    assert outcome.code == 128 + number, outcome.err
-    assert outcome.out == ""
-    told = [line for line in outcome.err.splitlines() if not line.endswith(" s")]
-    assert len(told) <= 1
-    assert all(line.startswith("strod: ") for line in told)
-    assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_signals_keep_the_old_workspace(
-    undisturbed: Undisturbed, tmp_path: Path, name: str
-) -> None:
-    target = shutil.copytree(undisturbed.source.parent / "w.strod", tmp_path / "w.strod")
-    process = start(undisturbed.source, target, "--overwrite")
-    wait_for(tmp_path / ".w.strod.building", process)
-    process.send_signal(signal.Signals[name])
-    outcome = finish(process)
-    assert outcome.code == 128 + signal.Signals[name], outcome.err
-    assert names(tmp_path) == ["w.strod"]
-    assert contents(target) == undisturbed.contents
-
-
-def test_an_interrupted_pipe(undisturbed: Undisturbed, tmp_path: Path) -> None:
-    """Control-C while strod waits for standard input."""
-    process = subprocess.Popen(
-        command("build", "-", "--out", tmp_path / "w.strod"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    process.stdin.write(undisturbed.source.read_bytes()[:100])
-    process.stdin.flush()
-    while not (tmp_path / ".w.strod.building" / "spill").exists() and process.poll() is None:
-        time.sleep(0.005)
-    os.kill(process.pid, signal.SIGINT)
-    code = process.wait(timeout=300)
-    err = process.communicate()[1].decode()
-    assert code == 130, err
-    assert [line for line in err.splitlines() if not line.startswith("strod: ")] == []
-    assert names(tmp_path) == []
+@pytest.mark.parametrize("how", HOW)
+def test_signals_anywhere(builds: Builds, tmp_path: Path, name: str, how: str) -> None:
+    interrupt(builds, tmp_path, how, builds.courses[how].half(name == "SIGINT"), name)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import strod as package
+from strod import pages
 from strod.errors import UsageError
 from strod.intrusion import make
-from strod.intrusion.page import page
 from strod.workspace import Workspace
 from tests.conftest import check_error, names, strod
 from tests.planted_text import planted_texts
@@ -99,7 +99,7 @@ HOSTILE = ["</script><script>alert(1)</script>", "<!--<script>", "<img src=x one
 
 def test_text_cannot_get_out_of_the_page(tmp_path: Path) -> None:
     questions = [{"kind": "topic", "above": HOSTILE, "options": [[text] for text in HOSTILE]}]
-    text = page("abc", questions)
+    text = pages.page("study", study="abc", questions=questions)
     body = text.partition('id="data">\n')[2].partition("\n</script>")[0]
     assert not set("<>&\u2028\u2029") & set(body)
     (tmp_path / "x.html").write_text(text, encoding="utf-8")

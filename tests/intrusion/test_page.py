@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 import strod as package
+from strod import pages
 from strod.intrusion import make, score
-from strod.intrusion.page import page
+from tests.browser import opened
 from tests.conftest import strod
 from tests.intrusion.test_make import HOSTILE
 from tests.planted_text import planted_texts
@@ -17,9 +18,12 @@ from tests.planted_text import planted_texts
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from playwright.sync_api import Browser as Chromium
+
     from strod.intrusion import Made
     from tests.browser import Browser
 
+TEXTS = "#count, #ask, #above bdi, #above b, .option bdi, kbd, button, .unable span"
 PHRASE, TOPIC = "does not belong", "not a part of the topic"
 
 
@@ -32,14 +36,14 @@ def study(tree_workspace: Path, tmp_path: Path) -> Made:
 def state(browser: Browser, study: Made) -> dict[str, Any]:
     """What the browser keeps."""
     kept: dict[str, Any] = json.loads(
-        browser.evaluate(f"localStorage.getItem('strod-intrusion-{study.study}')")
+        browser.page.evaluate(f"localStorage.getItem('strod-intrusion-{study.study}')")
     )
     return kept
 
 
 def pressed(browser: Browser) -> list[int]:
     """Which options are chosen, 0 being unable."""
-    found: list[int] = browser.evaluate(
+    found: list[int] = browser.page.evaluate(
         "[...document.querySelectorAll('.option[aria-pressed=true] kbd')].map(k => +k.innerText)"
     )
     return found
@@ -47,7 +51,7 @@ def pressed(browser: Browser) -> list[int]:
 
 def begin(browser: Browser, study: Made, judge: str = "Ann") -> None:
     browser.open(study.page)
-    browser.type(judge)
+    browser.page.keyboard.insert_text(judge)
     browser.press("Enter")
 
 
@@ -55,32 +59,32 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
     key = json.loads(study.key.read_text())["questions"]
     right = [one["answer"] for one in key]
     browser.open(study.page)
-    assert browser.seen("#intro")
+    assert browser.page.is_visible("#intro")
     browser.press("Enter")  # nothing without a name
-    assert browser.seen("#intro")
-    browser.type("Ann <b>&")
+    assert browser.page.is_visible("#intro")
+    browser.page.keyboard.insert_text("Ann <b>&")
     browser.press("Enter")
-    assert browser.text("#count") == "Question 1 of 8, 0 answered"
-    assert PHRASE in browser.text("#ask")
+    assert browser.page.inner_text("#count") == "Question 1 of 8, 0 answered"
+    assert PHRASE in browser.page.inner_text("#ask")
 
     browser.press(str(right[0] + 1))  # by key
     assert pressed(browser) == [right[0] + 1]
-    browser.reload()  # at once: a choice is kept when it is made
+    browser.page.reload()  # at once: a choice is kept when it is made
     assert pressed(browser) == [right[0] + 1]
     browser.press("Enter")
-    browser.click(f".option:nth-child({right[1] + 1})")  # by mouse
+    browser.page.click(f".option:nth-child({right[1] + 1})")  # by mouse
     assert pressed(browser) == [right[1] + 1]
     browser.press("Enter")  # on what is chosen: goes on
-    assert browser.text("#count") == "Question 3 of 8, 2 answered"
+    assert browser.page.inner_text("#count") == "Question 3 of 8, 2 answered"
     browser.press("u", "ArrowRight", "0", "1", "0", "ArrowRight")
     browser.press("ArrowLeft")
     assert pressed(browser) == [0]
-    browser.click("#next")
+    browser.page.click("#next")
 
-    browser.reload()  # as if the tab had been closed
-    assert browser.text("#count") == "Question 5 of 8, 4 answered"
-    assert TOPIC in browser.text("#ask")
-    assert browser.seen("#above")
+    browser.page.reload()  # as if the tab had been closed
+    assert browser.page.inner_text("#count") == "Question 5 of 8, 4 answered"
+    assert TOPIC in browser.page.inner_text("#ask")
+    assert browser.page.is_visible("#above")
     browser.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
     assert pressed(browser) == [right[1] + 1]
     browser.press("ArrowRight", "ArrowRight", "ArrowRight")
@@ -88,16 +92,15 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
     browser.press(str(wrong + 1), "9", "ArrowRight")  # there is no ninth
     browser.press(str(right[5] + 1), "ArrowRight", "ArrowRight")  # the seventh is left out
     browser.press(str(right[7] + 1), "Enter")
-    assert "1 of 8 questions are still open" in browser.text("#left")
-    browser.click("#missing")
-    assert browser.text("#count") == "Question 7 of 8, 7 answered"
-    browser.click("#unable")
+    assert "1 of 8 questions are still open" in browser.page.inner_text("#left")
+    browser.page.click("#missing")
+    assert browser.page.inner_text("#count") == "Question 7 of 8, 7 answered"
+    browser.page.click("#unable")
     browser.press("ArrowRight", "ArrowRight")
-    assert "Thank you" in browser.text("#done")
-    browser.click("#save")
+    assert "Thank you" in browser.page.inner_text("#done")
 
-    (saved,) = browser.downloaded()
-    assert saved.name == "answers-Ann-b.json"
+    name, saved = browser.download("#save")
+    assert name == "answers-Ann-b.json"
     assert json.loads(saved.read_text()) == {
         "format": "strod intrusion answers", "version": 1, "study": study.study,
         "judge": "Ann <b>&",
@@ -114,18 +117,20 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
 def test_another_judge_begins_anew(browser: Browser, study: Made) -> None:
     begin(browser, study)
     browser.press("1", *["ArrowRight"] * 8)
-    browser.click("#other")  # and the question whether to is answered with yes
-    assert browser.seen("#intro")
+    browser.page.click("#other")  # and the question whether to is answered with yes
+    assert browser.page.is_visible("#intro")
     assert state(browser, study) == {"judge": "", "at": -1, "answers": [None] * 8}
 
 
 def test_going_back_to_the_beginning_keeps_the_answers(browser: Browser, study: Made) -> None:
     begin(browser, study)
     browser.press("2", "ArrowLeft")
-    assert browser.seen("#intro")
-    assert browser.text("#begin") == "Go on"
+    assert browser.page.is_visible("#intro")
+    assert browser.page.inner_text("#begin") == "Go on"
     browser.press("Enter")
-    assert browser.text("#count") == "Question 2 of 8, 1 answered"  # the first that is open
+    assert (
+        browser.page.inner_text("#count") == "Question 2 of 8, 1 answered"
+    )  # the first that is open
 
 
 @pytest.mark.parametrize(
@@ -134,12 +139,12 @@ def test_going_back_to_the_beginning_keeps_the_answers(browser: Browser, study: 
 def test_what_was_kept_may_be_anything(browser: Browser, study: Made, kept: str) -> None:
     browser.open(study.page)
     place = f"strod-intrusion-{study.study}"
-    browser.evaluate(f"localStorage.setItem({place!r}, {json.dumps(kept)})")
-    browser.reload()
-    begin_again = browser.evaluate("document.getElementById('intro').hidden")
+    browser.page.evaluate(f"localStorage.setItem({place!r}, {json.dumps(kept)})")
+    browser.page.reload()
+    begin_again = browser.page.evaluate("document.getElementById('intro').hidden")
     if begin_again:  # "at": 99 is the end
-        assert "7 of 8 questions are still open" in browser.text("#left")
-    browser.press("ArrowLeft") if begin_again else browser.type("Bob")
+        assert "7 of 8 questions are still open" in browser.page.inner_text("#left")
+    browser.press("ArrowLeft") if begin_again else browser.page.keyboard.insert_text("Bob")
     browser.press("Enter")
     assert browser.problems == []
 
@@ -148,47 +153,30 @@ def test_hostile_text_is_only_text(browser: Browser, tmp_path: Path) -> None:
     texts = [text for text in HOSTILE if text.strip()]
     question = {"kind": "topic", "above": texts, "options": [[text] for text in texts]}
     file = tmp_path / "hostile.html"
-    file.write_text(page("abc", [question]), encoding="utf-8")
+    file.write_text(pages.page("study", study="abc", questions=[question]), encoding="utf-8")
     browser.open(file)
-    browser.type("<script>alert(1)</script>")
+    browser.page.keyboard.insert_text("<script>alert(1)</script>")
     browser.press("Enter")
     shown = "[...document.querySelectorAll('#options bdi')].map(e => e.textContent)"
-    assert browser.evaluate(shown) == texts
-    assert browser.evaluate("document.querySelectorAll('main img, main script').length") == 0
+    assert browser.page.evaluate(shown) == texts
+    assert browser.page.evaluate("document.querySelectorAll('main img, main script').length") == 0
     assert browser.requests == [file.as_uri()]
     assert browser.problems == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_it_can_be_read_everywhere(browser: Browser, study: Made, width: int, scheme: str) -> None:
+def test_it_can_be_read_everywhere(
+    chromium: Chromium, study: Made, width: int, scheme: Literal["light", "dark"]
+) -> None:
     """Nothing is cut off, and text stands out from what is behind it (WCAG: 4.5 to 1)."""
-    browser.screen(width, 800, scheme)
-    begin(browser, study)
-    for _ in range(5):
-        browser.press("2")
-        assert browser.evaluate("document.documentElement.scrollWidth") <= width
-        assert min(browser.evaluate(CONTRAST)) >= 4.5
-        browser.press("ArrowRight")
-
-
-CONTRAST = """(() => {
-  const part = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const numbers = (c) => c.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  const ground = (e) => {
-    for (; e; e = e.parentElement) {
-      const c = numbers(getComputedStyle(e).backgroundColor);
-      if (c.length < 4 || c[3] > 0) return c;
-    }
-    return [255, 255, 255];
-  };
-  const texts = "#count, #ask, #above bdi, #above b, .option bdi, kbd, button, .unable span";
-  return [...document.querySelectorAll(texts)]
-    .filter((e) => e.checkVisibility())
-    .map((e) => [light(numbers(getComputedStyle(e).color)), light(ground(e))].sort((a, b) => b - a))
-    .map(([a, b]) => (a + 0.05) / (b + 0.05));
-})()"""
+    with opened(chromium, width, 800, scheme) as browser:
+        begin(browser, study)
+        for _ in range(5):
+            browser.press("2")
+            assert browser.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert browser.contrast(TEXTS) >= 4.5
+            browser.press("ArrowRight")
 
 
 def test_trees_without_phrases_show_words(browser: Browser, tmp_path: Path) -> None:
@@ -197,4 +185,4 @@ def test_trees_without_phrases_show_words(browser: Browser, tmp_path: Path) -> N
     made = make([out], tmp_path / "study.html", questions=2)
     assert made.questions == {"w": {"phrase": 2, "topic": 0}}
     begin(browser, made)
-    assert browser.evaluate("document.querySelectorAll('#options button').length") == 4
+    assert browser.page.evaluate("document.querySelectorAll('#options button').length") == 4

@@ -136,7 +136,7 @@ def spoken(links: Tokens, alphabet: Alphabet) -> Tokens:
 
 def book_of(workspace: Workspace, language: str = "en") -> PhraseBook:
     """The phrases of a workspace, read from its files."""
-    return PhraseBook(workspace.path, workspace.corpus, language, stemmed=False)
+    return PhraseBook(workspace.files, workspace.corpus, language, stemmed=False)
 
 
 def phrases_of(workspace: Workspace, language: str = "en") -> dict[str, int]:

@@ -104,7 +104,7 @@ def test_a_namer_that_fails_leaves_nothing(texts: list[str], tmp_path: Path) -> 
 def test_without_phrases_words_are_ranked(texts: list[str], tmp_path: Path) -> None:
     made = built(tmp_path, texts, phrases=False)
     assert phrases_of(made) == {}
-    assert made.manifest["phrases"]["phrases"] == 0
+    assert made.manifest.phrases.phrases == 0
     for topic in made.tree.values():
         assert topic.phrases
         assert not any(" " in text for text, _ in topic.phrases)
@@ -116,7 +116,7 @@ def test_with_phrases_they_are_listed(texts: list[str], tmp_path: Path) -> None:
     found = [{text for text, _ in topic.phrases} for topic in made.tree.root.children]
     for phrase in ("marble fountain", "copper kettle", "quality of service"):
         assert sum(phrase in listed for listed in found) == 1
-    assert made.manifest["phrases"]["settings"]["phrase_min_count"] == "auto"
+    assert made.manifest.phrases.settings["phrase_min_count"] == "auto"
 
 
 def test_workers_make_no_difference(texts: list[str], tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_workers_make_no_difference(texts: list[str], tmp_path: Path) -> None:
         out = tmp_path / f"{workers}.strod"
         made = strod.build(texts, out=out, children=3, height=2, workers=workers)
         lists.append([(topic.phrases, topic.label) for topic in made.tree.values()])
-        assert made.manifest["phrases"]["sha256"]
+        assert made.manifest.phrases.sha256
     assert lists[0] == lists[1]
 
 

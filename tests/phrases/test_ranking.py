@@ -180,15 +180,23 @@ def named(*lists: list[str]) -> list[str]:
     nodes = {ROOT: Node(ROOT, None, 0, [], np.ones(1), children=names)}
     for name, texts in zip(names, lists, strict=True):
         phrases = [(text, 1.0 / place) for place, text in enumerate(texts, 1)]
-        nodes[name] = Node(name, ROOT, 1, [], np.ones(1), phrases=phrases)
-    name_children(nodes, [ROOT])
+        nodes[name] = Node(name, ROOT, 1, [], np.ones(1), heads=[1, 0], phrases=phrases)
+    name_children(nodes, [ROOT], ["river", "stone"])
     assert nodes[ROOT].label == ""
     return [nodes[name].label for name in names]
 
 
 def test_names_are_two_phrases() -> None:
     assert named(["neural network", "deep learning", "image"]) == ["neural network, deep learning"]
-    assert named(["galaxy"], []) == ["galaxy", ""]
+    assert named(["galaxy"]) == ["galaxy"]
+
+
+def test_a_topic_without_phrases_is_named_by_its_words() -> None:
+    assert named(["galaxy"], [], []) == ["galaxy", "stone, river", "stone, river (2)"]
+    nodes = {ROOT: Node(ROOT, None, 0, [], np.ones(1), children=["a"])}
+    nodes["a"] = Node("a", ROOT, 1, [], np.zeros(1))
+    name_children(nodes, [ROOT], [])
+    assert nodes["a"].label == "no words"
 
 
 def test_names_are_short() -> None:
@@ -216,5 +224,5 @@ def test_names_of_cousins_may_be_the_same() -> None:
         "c": Node("c", "a", 2, [], np.ones(1), phrases=[("z", 1.0)]),
         "d": Node("d", "b", 2, [], np.ones(1), phrases=[("z", 1.0)]),
     }
-    name_children(nodes, [ROOT, "a", "b"])
+    name_children(nodes, [ROOT, "a", "b"], [])
     assert [node.label for node in nodes.values()] == ["", "x", "y", "z", "z"]

@@ -16,7 +16,9 @@ import strod
 from strod.errors import DamagedError, StrodError, UsageError
 from strod.phrases.forms import base_forms
 from strod.phrases.segmentation import ENOUGH, Contexts, Occurrences, Segmenter
+from strod.store.files import Files
 from strod.store.phrases import read_units, unit_shards, write_counts, write_units
+from tests.conftest import files_below
 from tests.phrases import test_planted
 from tests.phrases.helpers import mined, random_sample
 from tests.phrases.test_build import texts as build_texts
@@ -110,15 +112,15 @@ def test_kinds_of_options(name: str, value: Any, tmp_path: Path) -> None:
 
 
 def test_any_bit_of_the_forms(book: PhraseBook, tmp_path: Path) -> None:
-    write_units(tmp_path, book.units)
-    path = tmp_path / "forms.parquet"
+    write_units(tmp_path / "phrases", book.units)
+    path = tmp_path / "phrases" / "forms.parquet"
     data, random = path.read_bytes(), np.random.default_rng(0)
     for _ in range(1000):
         changed = bytearray(data)
         changed[random.integers(len(data))] ^= 1 << int(random.integers(8))
         path.write_bytes(changed)
         try:
-            read_units(tmp_path, book.lexicon)
+            read_units(Files(tmp_path), book.lexicon)
         except DamagedError as error:
             text = str(error)
             assert "\n" not in text
@@ -126,14 +128,14 @@ def test_any_bit_of_the_forms(book: PhraseBook, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["count", "cohesion"])
 def test_missing_numbers(column: str, book: PhraseBook, tmp_path: Path) -> None:
-    write_units(tmp_path, book.units)
-    path = tmp_path / "forms.parquet"
+    write_units(tmp_path / "phrases", book.units)
+    path = tmp_path / "phrases" / "forms.parquet"
     table = pq.read_table(path)
     place = table.schema.get_field_index(column)
     nothing = pa.nulls(len(table), table.schema.field(place).type)
     pq.write_table(table.set_column(place, column, nothing), path)
     with pytest.raises(DamagedError):
-        read_units(tmp_path, book.lexicon)
+        read_units(Files(tmp_path), book.lexicon)
 
 
 @pytest.mark.parametrize(
@@ -144,11 +146,11 @@ def test_missing_numbers(column: str, book: PhraseBook, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_arrays_that_do_not_fit(array: str, value: list[int], tmp_path: Path) -> None:
-    write_counts(tmp_path / "a", [csr_array(np.eye(5, dtype=np.int32))])
-    path = tmp_path / "a" / f"{array}.npy"
+    write_counts(tmp_path / "phrases" / "0000", [csr_array(np.eye(5, dtype=np.int32))])
+    path = tmp_path / "phrases" / "0000" / f"{array}.npy"
     np.save(path, np.array(value, dtype=np.load(path).dtype))
     with pytest.raises(DamagedError):
-        unit_shards(tmp_path, [Spot(0, 5, "a", 0)], 5)
+        unit_shards(files_below(tmp_path), [Spot(0, 5, "0000", 0)], 5)
 
 
 def test_casing_where_nothing_stands_around() -> None:

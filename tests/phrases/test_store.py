@@ -17,7 +17,9 @@ import strod
 from strod.errors import DamagedError
 from strod.phrases.segmentation import Segmenter
 from strod.phrases.units import Units
+from strod.store.files import Files
 from strod.store.phrases import read_units, unit_shards, write_counts, write_units
+from tests.conftest import files_below
 from tests.phrases.helpers import book_of, spoken
 from tests.phrases.test_criteria import woven
 
@@ -60,19 +62,19 @@ def check_same(one: Units, other: Units) -> None:
 def test_units_come_back(book: PhraseBook, tmp_path: Path) -> None:
     units = book.units
     assert len(units.phrases) >= 6
-    write_units(tmp_path, units)
-    again = read_units(tmp_path, book.lexicon)
+    write_units(tmp_path / "phrases", units)
+    again = read_units(Files(tmp_path), book.lexicon)
     check_same(again, units)
-    write_units(tmp_path / "more", again)
-    check_same(read_units(tmp_path / "more", book.lexicon), units)
-    files = [folder / "forms.parquet" for folder in (tmp_path, tmp_path / "more")]
+    write_units(tmp_path / "more" / "phrases", again)
+    check_same(read_units(Files(tmp_path / "more"), book.lexicon), units)
+    files = [folder / "phrases" / "forms.parquet" for folder in (tmp_path, tmp_path / "more")]
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_no_phrases_come_back(book: PhraseBook, tmp_path: Path) -> None:
     units = Units.of(book.units.alphabet, [], book.lexicon)
-    write_units(tmp_path, units)
-    check_same(read_units(tmp_path, book.lexicon), units)
+    write_units(tmp_path / "phrases", units)
+    check_same(read_units(Files(tmp_path), book.lexicon), units)
 
 
 def test_documents_are_cut_the_same_with_units_that_were_read(
@@ -102,13 +104,13 @@ def test_counts_come_back_whatever_the_shards(tmp_path: Path) -> None:
     whole = csr_array(vstack(tables))
     spots = []
     first = 0
-    for name, table in zip("abc", tables, strict=True):
+    for name, table in zip(("0000", "0001", "0002"), tables, strict=True):
         borders = sorted({0, table.shape[0], *random.integers(0, table.shape[0] + 1, 3).tolist()})
         parts = [table[i:j] for i, j in pairwise(borders)]
-        write_counts(tmp_path / name, iter(parts))
+        write_counts(tmp_path / "phrases" / name, iter(parts))
         spots += [Spot(first + i, j - i, name, i) for i, j in pairwise(borders)]
         first += table.shape[0]
-    found = unit_shards(tmp_path, spots, 9)
+    found = unit_shards(files_below(tmp_path), spots, 9)
     assert [(shard.first, shard.size) for shard in found] == [(s.first, s.size) for s in spots]
     for shard in found:
         rows = whole[shard.first : shard.first + shard.size]
@@ -124,19 +126,19 @@ def check_damaged(error: pytest.ExceptionInfo[DamagedError], path: Path) -> None
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.5, 0.9, 0.999])
 def test_a_cut_file_of_forms(share: float, book: PhraseBook, tmp_path: Path) -> None:
-    write_units(tmp_path, book.units)
-    path = tmp_path / "forms.parquet"
+    write_units(tmp_path / "phrases", book.units)
+    path = tmp_path / "phrases" / "forms.parquet"
     data = path.read_bytes()
     path.write_bytes(data[: int(share * len(data))])
     with pytest.raises(DamagedError) as error:
-        read_units(tmp_path, book.lexicon)
+        read_units(Files(tmp_path), book.lexicon)
     check_damaged(error, path)
 
 
 def test_a_missing_file_of_forms(book: PhraseBook, tmp_path: Path) -> None:
     with pytest.raises(DamagedError) as error:
-        read_units(tmp_path, book.lexicon)
-    check_damaged(error, tmp_path / "forms.parquet")
+        read_units(Files(tmp_path), book.lexicon)
+    check_damaged(error, tmp_path / "phrases" / "forms.parquet")
 
 
 @pytest.mark.parametrize(
@@ -153,17 +155,18 @@ def test_a_missing_file_of_forms(book: PhraseBook, tmp_path: Path) -> None:
 def test_forms_that_make_no_sense(
     columns: dict[str, list[object]], book: PhraseBook, tmp_path: Path
 ) -> None:
-    pq.write_table(pa.table(columns), tmp_path / "forms.parquet")
+    (tmp_path / "phrases").mkdir()
+    pq.write_table(pa.table(columns), tmp_path / "phrases" / "forms.parquet")
     with pytest.raises(DamagedError) as error:
-        read_units(tmp_path, book.lexicon)
-    check_damaged(error, tmp_path / "forms.parquet")
+        read_units(Files(tmp_path), book.lexicon)
+    check_damaged(error, tmp_path / "phrases" / "forms.parquet")
 
 
 @pytest.mark.parametrize("array", ARRAYS)
 @pytest.mark.parametrize("damage", ["missing", "cut", "empty", "other kind", "no array", "folder"])
 def test_damaged_counts(array: str, damage: str, tmp_path: Path) -> None:
-    write_counts(tmp_path / "a", [csr_array(np.eye(5, dtype=np.int32))])
-    path = tmp_path / "a" / f"{array}.npy"
+    write_counts(tmp_path / "phrases" / "0000", [csr_array(np.eye(5, dtype=np.int32))])
+    path = tmp_path / "phrases" / "0000" / f"{array}.npy"
     data = path.read_bytes()
     if damage == "missing":
         path.unlink()
@@ -179,7 +182,7 @@ def test_damaged_counts(array: str, damage: str, tmp_path: Path) -> None:
         path.unlink()
         path.mkdir()
     with pytest.raises(DamagedError) as error:
-        unit_shards(tmp_path, [Spot(0, 5, "a", 0)], 5)
+        unit_shards(Files(tmp_path), [Spot(0, 5, "0000", 0)], 5)
     check_damaged(error, path)
 
 

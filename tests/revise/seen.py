@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.store.check import check_files as check_checksums
-from strod.store.trees import node_sha256
+from strod.store.topics import node_sha256
 from strod.summary import as_dictionary
 from tests.conftest import contents
 
@@ -45,11 +44,12 @@ class Seen(NamedTuple):
     children: frozenset[str]
     alpha0: float
     reason: str
+    path: str = ""
 
     @property
     def place(self) -> tuple[object, ...]:
         """Where it stands."""
-        return self[1:]
+        return self[1:6]
 
 
 class State(NamedTuple):
@@ -73,7 +73,7 @@ def topics_of(tree: Tree) -> Topics:
             tuple(node.phrases), str(node.parts), node.label, node.pinned,
         )  # fmt: skip
         place = (node.parent, node.level, frozenset(node.children), node.alpha0, node.reason)
-        found[name] = Seen(numbers, *place)
+        found[name] = Seen(numbers, *place, tree[name].path)
     return found
 
 
@@ -87,7 +87,7 @@ def fingerprint(topics: Topics) -> str:
 
 
 def state_of(workspace: Workspace) -> State:
-    number = workspace.manifest["tree"]["history"][-1]
+    number = workspace.manifest.tree.history[-1]
     file = workspace.path / "tree" / "revisions" / f"{number:05d}.json"
     return State(as_dictionary(workspace), topics_of(workspace.tree), file.read_bytes())
 
@@ -168,6 +168,27 @@ def check_scope(before: Topics, after: Topics, scope: Scope) -> None:
             assert after[name].place == old.place, name
 
 
+def chain(topics: Topics, name: str) -> list[str]:
+    """A topic and those above it, in order."""
+    parent = topics[name].parent
+    return [name] + (chain(topics, parent) if parent is not None else [])
+
+
+def check_paths(before: Topics, after: Topics, change: Change) -> None:
+    """A path is another one only if the topic, or one above it, was moved; none means another.
+
+    And the change names every path that is new.
+    """
+    old = {topic.path: name for name, topic in before.items()}
+    for name, topic in after.items():
+        if name in before and chain(before, name) == chain(after, name):
+            assert topic.path == before[name].path, name
+        assert old.get(topic.path, name) == name, topic.path
+    other = {n for n, topic in after.items() if n in before and topic.path != before[n].path}
+    assert set(change.moved) == other
+    assert {after[name].path for name in change.added} == set(change.paths.values())
+
+
 def check_change(before: Topics, after: Topics, change: Change) -> None:
     """The change says what a comparison finds."""
 
@@ -191,7 +212,7 @@ def check_tree(workspace: Workspace) -> None:
     """Children add up to their parent, words are distributions, levels are right."""
     tree = workspace.tree
     shares = tree.shares()
-    assert workspace.manifest["tree"]["topics"] == len(tree) == len(tree.nodes)
+    assert workspace.manifest.tree.topics == len(tree) == len(tree.nodes)
     if tree.root.children:
         assert abs(sum(child.weight for child in tree.root.children) - 1) < NEAR
     for topic in tree.values():
@@ -212,10 +233,10 @@ def check_files(workspace: Workspace, before: dict[str, bytes]) -> dict[str, byt
     """
     path = workspace.path
     now = files_of(workspace)
-    own = {f"{path.name}/{name}" for name in workspace.manifest["parts"]}
+    own = {f"{path.name}/{name}" for name in workspace.manifest.parts}
     loose = {f"{path.name}/manifest.json", f"{path.name}/report.json"}
     assert set(now) == own | loose
     for name, data in before.items():
         assert now[name] == data or name.endswith("manifest.json"), name
-    assert check_checksums(workspace.path) == []
+    assert workspace.check() == []
     return now

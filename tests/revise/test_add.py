@@ -180,7 +180,7 @@ def test_a_branch_can_use_the_new_evidence(workspace: Workspace) -> None:
     for one in (workspace, other):
         one.expand("o/1", 2, fresh=True)
         assert one.check() == []
-    words = [one.tree["o/1/1"].distribution for one in (workspace, other)]
+    words = [one.tree["o/1"].children[0].distribution for one in (workspace, other)]
     assert not np.array_equal(words[0], words[1])
     assert documents(workspace) == counted(workspace)
 
@@ -190,7 +190,7 @@ def test_workers_make_no_difference(workspace: Workspace) -> None:
     for workers, one in ((1, workspace), (4, other)):
         one.add(records(NEW, 5, 190), replace=True, workers=workers)
     assert state_of(workspace)[:2] == state_of(other)[:2]
-    assert workspace.manifest["corpus"]["sha256"] == other.manifest["corpus"]["sha256"]
+    assert workspace.manifest.corpus.sha256 == other.manifest.corpus.sha256
 
 
 def test_compaction_forgets_what_was_and_keeps_what_is(workspace: Workspace) -> None:

@@ -99,14 +99,14 @@ def test_new_and_changed_topics_are_listed(workspace: Workspace) -> None:
         assert topic.id == name
         assert abs(topic.weight * 100 - float(weight)) < 0.051
         assert phrases.split(", ") == [text for text, _ in topic.phrases[:8]]
-    assert {line.split()[0] for line in lines[2:]} == {"o/1/1", "o/1/2"}
+    assert {line.split()[0] for line in lines[2:]} == {"o/1/4", "o/1/5"}  # new numbers
     assert told("pin", workspace.path, "o/2")[0] == "pin o/2: 1 changed"
     assert told("pin", workspace.path, "o/2")[0] == "pin o/2: no topic differs"
     assert told("unpin", workspace.path, "o/2")[0] == "unpin o/2: 1 changed"
 
 
 def test_words_stand_in_where_there_are_no_phrases() -> None:
-    node = Node("a", ROOT, 1, [], np.full(3, 1 / 3), 0.5, heads=[2, 0])
+    node = Node("a", ROOT, 1, [], np.full(3, 1 / 3), 0.5, heads=[2, 0], number=1)
     nodes = {ROOT: Node(ROOT, None, 0, [], np.full(3, 1 / 3), children=["a"]), "a": node}
     change = Change("merge", ["a"], [], [], 0, nodes)
     console = Console(width=80)
@@ -160,8 +160,8 @@ def test_undo_and_redo(workspace: Workspace) -> None:
 
 def test_history(workspace: Workspace) -> None:
     told("merge", workspace.path, "o/1", "o/2", "--note", "they are the same")
-    told("rename", workspace.path, "o/1", "both", "-m", "a short note")
-    told("collapse", workspace.path, "o/1")
+    told("rename", workspace.path, "o/4", "both", "-m", "a short note")
+    told("collapse", workspace.path, "o/4")
     told("undo", workspace.path)
     lines = told("history", workspace.path)
     parts = [re.fullmatch(r" +(\d+)  (\S*) +(.*)", line) for line in lines]
@@ -169,8 +169,8 @@ def test_history(workspace: Workspace) -> None:
     assert said == [
         ("1", "build"),
         ("2", "merge o/1 o/2  # they are the same"),
-        ("3", "rename o/1 'both'  # a short note"),
-        ("4", "collapse o/1  (undone)"),
+        ("3", "rename o/4 'both'  # a short note"),
+        ("4", "collapse o/4  (undone)"),
     ]
     for part in parts[1:]:
         assert part is not None
@@ -178,7 +178,7 @@ def test_history(workspace: Workspace) -> None:
     workspace.refresh()
     notes = [entry.get("note", "") for entry in workspace.history()]
     assert notes == ["", "they are the same", "a short note", ""]
-    told("pin", workspace.path, "o/1")
+    told("pin", workspace.path, "o/3")
     assert "(undone)" not in "\n".join(told("history", workspace.path))
 
 

@@ -45,7 +45,7 @@ def revised(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Revised:
     workspace.expand("o/1", 2, fresh=True)
     workspace.merge("o/2", "o/3")
     workspace.rename("o/1", "mine", note="a note")
-    workspace.move("o/1/1", "o/2")
+    workspace.move("o/1/4", "o/4")
     workspace.undo()
     assert workspace.check() == []
     return Revised(path, read_everything(path))
@@ -103,7 +103,7 @@ def test_damage_is_named_and_misleads_nobody(revised: Revised, seed: int) -> Non
 def test_an_undone_revision_is_damaged(revised: Revised) -> None:
     """What is there now can be read; going forward again cannot."""
     workspace = Workspace(revised.path)
-    (number,) = workspace.manifest["tree"]["undone"]
+    (number,) = workspace.manifest.tree.undone
     path = revised.path / "tree" / "revisions" / f"{number:05d}.json"
     before = path.read_bytes()
     path.write_bytes(before[:-20])

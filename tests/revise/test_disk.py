@@ -13,7 +13,7 @@ from strod.errors import StrodError
 from strod.workspace import Workspace
 from tests.conftest import check_error, names
 from tests.conftest import strod as run
-from tests.revise.points import Points, revise
+from tests.fault.points import Points, revise
 from tests.revise.seen import check_files, state_of
 from tests.revise.test_kill import VERBS, same
 

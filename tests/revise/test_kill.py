@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
-from pathlib import Path
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from strod.workspace import Workspace
 from tests.conftest import names
+from tests.fault.points import WRITES, Forks, revise
 from tests.planted_text import planted_texts
-from tests.revise.points import revise
 from tests.revise.seen import check_files, check_tree, state_of, topics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.revise.seen import State
-
-WRITES = {"save", "write_text", "append"}
 
 
 class Verb(NamedTuple):
@@ -37,6 +33,11 @@ class Verb(NamedTuple):
     least: int
     step: int = 1
 
+    def work(self, path: Path) -> dict[str, Any]:
+        """The task for a process."""
+        task = {"verb": self.name, "arguments": self.arguments, "more": self.more}
+        return task | {"path": str(path)}
+
 
 NEW = [{"id": str(190 + i), "text": text} for i, text in enumerate(planted_texts(20, 3))]
 VERBS = {
@@ -45,43 +46,14 @@ VERBS = {
     "merge": Verb("merge", ["o/1", "o/2"], {}, [("expand", ["o/3", 2])], 40),
     "move": Verb("move", ["o/1/1", "o/2"], {}, [("rename", ["o/1", "x"])], 22, 2),
     "remove": Verb("remove", ["o/1"], {}, [("pin", ["o/1"])], 44),
-    "undo": Verb("undo", [], {}, [("merge", ["o/1", "o/2"]), ("move", ["o/1/1", "o/2"])], 10),
+    "undo": Verb("undo", [], {}, [("merge", ["o/1", "o/2"]), ("move", ["o/4/1", "o/3"])], 10),
 }
 assert sum(verb.least for verb in VERBS.values()) >= 200
 
 
-class Forks:
-    """A process that forks another for each task."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.revise.points"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-        )
-
-    def start(self, path: Path, verb: Verb, at: int, *, torn: bool = False) -> None:
-        """Carry out a verb that is killed at a point."""
-        task = {"path": str(path), "at": at, "torn": torn}
-        task |= {"verb": verb.name, "arguments": verb.arguments, "more": verb.more}
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(task) + "\n")
-        self._process.stdin.flush()
-
-    def ended(self) -> int:
-        """The code that the oldest one ended with."""
-        assert self._process.stdout is not None
-        return int(self._process.stdout.readline())
-
-    def close(self) -> None:
-        self._process.communicate(timeout=60)
-
-
 @pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    process = Forks()
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    process = Forks(tmp_path_factory.mktemp("log"))
     yield process
     process.close()
 
@@ -91,42 +63,67 @@ def same(one: State, other: State) -> bool:
     return one[:2] == other[:2]
 
 
+class Killing:
+    """A verb, a workspace to carry it out on, and what it looks like before and after."""
+
+    def __init__(self, forks: Forks, planted: Path, folder: Path, verb: Verb) -> None:
+        self.forks, self.folder, self.verb = forks, folder, verb
+        self.base = shutil.copytree(planted, folder / "base.strod")
+        for other, arguments in verb.before:
+            revise(self.base, other, arguments)
+        self.before = state_of(Workspace(self.base))
+        done = shutil.copytree(self.base, folder / "done.strod")
+        ended = forks.run(verb.work(done))
+        assert ended.code == 0, ended.err
+        self.calls = ended.calls
+        self.after = state_of(Workspace(done))
+        assert not same(self.before, self.after)
+
+    def kill(self, points: list[int], kind: str = "kill") -> list[bool]:
+        """Kill it at each of the points, look at what is left; says where it has happened."""
+        found = []
+        for at, after in pairwise([0, *points, 0]):
+            if after:  # the next one is killed while this one is looked at
+                path = shutil.copytree(self.base, self.folder / str(after) / "w.strod")
+                self.forks.start(self.verb.work(path), after, kind)
+            if at:
+                path = self.folder / str(at) / "w.strod"
+                found.append(check_killed(path, self.verb, self.before, self.after))
+                shutil.rmtree(path.parent)
+            if after:
+                assert self.forks.ended().code == -signal.SIGKILL
+        return found
+
+
+@pytest.fixture
+def killing(
+    planted: Path, tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch, name: str
+) -> Killing:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    return Killing(forks, planted, tmp_path, VERBS[name])
+
+
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("name", VERBS)
-def test_kill(
-    planted: Path, tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-    verb = VERBS[name]
-    base = shutil.copytree(planted, tmp_path / "base.strod")
-    for other, arguments in verb.before:
-        revise(base, other, arguments)
-    before = state_of(Workspace(base))
-    done = shutil.copytree(base, tmp_path / "done.strod")
-    forks.start(done, verb, 0)
-    assert forks.ended() == 0
-    after = state_of(Workspace(done))
-    assert not same(before, after)
-    calls = json.loads(Path(f"{done}.calls").read_text())
-    points = [(at, False) for at in range(len(calls), 0, -verb.step)][::-1]
-    whole = len(points)
-    torn_at = [at for at, call in enumerate(calls, 1) if call in WRITES]
-    points += [(at, True) for at in torn_at[:: verb.step]]
-    assert len(points) >= verb.least
-    found = []
-    paths = [tmp_path / f"{number}" / "w.strod" for number in range(len(points))]
-    for number in range(len(points) + 1):
-        if number < len(points):  # the next one is killed while this one is looked at
-            at, torn = points[number]
-            forks.start(shutil.copytree(base, paths[number]), verb, at, torn=torn)
-        if number:
-            found.append(check_killed(paths[number - 1], verb, before, after))
-            shutil.rmtree(paths[number - 1].parent)
-        if number < len(points):
-            assert forks.ended() == -signal.SIGKILL
-    assert found[:whole] == sorted(found[:whole])  # from some point on it has happened
-    assert set(found[:whole]) == {False, True}
-    assert not any(found[whole:])
+def test_kill(killing: Killing) -> None:
+    """At the beginning, before and after the manifest is replaced, and at the end."""
+    last = len(killing.calls)
+    replaced = last - killing.calls[::-1].index("replace")
+    assert killing.kill([1, replaced, replaced + 1, last]) == [False, False, True, True]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize("name", VERBS)
+def test_kill_anywhere(killing: Killing) -> None:
+    step, calls = killing.verb.step, killing.calls
+    points = [*range(len(calls), 0, -step)][::-1]
+    torn = [at for at, call in enumerate(calls, 1) if call in WRITES][::step]
+    assert len(points) + len(torn) >= killing.verb.least
+    found = killing.kill(points)
+    assert found == sorted(found)  # from some point on it has happened
+    assert set(found) == {False, True}
+    assert not any(killing.kill(torn, "tear"))
 
 
 def check_killed(path: Path, verb: Verb, before: State, after: State) -> bool:
@@ -137,8 +134,9 @@ def check_killed(path: Path, verb: Verb, before: State, after: State) -> bool:
     happened = same(state, after)
     assert happened or state == before
     if happened:
-        workspace.rename("o/1", "after the kill")
-        assert workspace.tree["o/1"].label == "after the kill"
+        path_of_one = workspace.tree.root.children[0].path
+        workspace.rename(path_of_one, "after the kill")
+        assert workspace.tree[path_of_one].label == "after the kill"
     else:
         revise(path, verb.name, verb.arguments, **verb.more)
         workspace.refresh()
@@ -161,14 +159,12 @@ def test_a_compaction_that_is_killed_loses_nothing(
     topics = topics_of(Workspace(base).tree)
     verb = Verb("compact", [1], {}, [], 0)
     done = shutil.copytree(base, tmp_path / "done.strod")
-    forks.start(done, verb, 0)
-    assert forks.ended() == 0
-    calls = json.loads(Path(f"{done}.calls").read_text())
+    ended = forks.run(verb.work(done))
+    assert ended.code == 0, ended.err
     lengths = []
-    for at in range(1, len(calls) + 1):
+    for at in range(1, len(ended.calls) + 1):
         path = shutil.copytree(base, tmp_path / str(at) / "w.strod")
-        forks.start(path, verb, at)
-        assert forks.ended() == -signal.SIGKILL
+        assert forks.run(verb.work(path), at).code == -signal.SIGKILL
         workspace = Workspace(path)
         lengths.append(len(workspace.history()))
         assert workspace.check() == []

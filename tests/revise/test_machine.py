@@ -21,11 +21,13 @@ from hypothesis.stateful import (
 from strod.errors import UsageError
 from strod.tree.topic import ROOT
 from strod.workspace import Workspace
+from tests.chance import drawn, part_of
 from tests.revise.seen import (
     Scope,
     below,
     check_change,
     check_files,
+    check_paths,
     check_scope,
     check_tree,
     files_of,
@@ -62,7 +64,7 @@ class Revisions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="revisions-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="revisions-", dir=self.base.parent))
         self.workspace = Workspace(shutil.copytree(self.base, self.folder / "w.strod"))
         self.done = [state_of(self.workspace)]
         self.undone: list[State] = []
@@ -105,7 +107,7 @@ class Revisions(RuleBasedStateMachine):
     def unchanged(self) -> None:
         """Not a byte differs, here or beside the workspace."""
         assert files_of(self.workspace) == self.files
-        assert self.workspace.manifest["tree"]["topics"] == len(self.topics)
+        assert self.workspace.manifest.tree.topics == len(self.topics)
 
     def refused(self, act: Act) -> None:
         """The verb says in one line that it cannot be done, and nothing is done."""
@@ -132,9 +134,11 @@ class Revisions(RuleBasedStateMachine):
         self.undone.clear()
         check_scope(before, self.topics, scope)
         check_change(before, self.topics, change)
+        check_paths(before, self.topics, change)
         if planned is not None:
             assert planned.what == change.what
             check_change(before, self.topics, planned)
+            check_paths(before, self.topics, planned)
         self.settle()
         return change
 
@@ -343,15 +347,34 @@ class Revisions(RuleBasedStateMachine):
         assert history == [False] * len(self.done) + [True] * len(self.undone)
 
 
+def machine(base: Path) -> type[Revisions]:
+    """The machine over copies of a workspace."""
+    return type("Machine", (Revisions,), {"base": base})
+
+
+def test_a_topic_that_is_all_there_is_has_a_name(planted: Path) -> None:
+    """Found by chance: the whole of level 1 merged is no more one thing than the root is."""
+    one = machine(planted)()
+    one.pin(place=13, pinned=False, dry=False)
+    one.move(place=1, under=2, wild=False, dry=True)
+    one.merge(place=24, others={16, 17}, wild=False, dry=False)
+    one.rename(place=1, label="", dry=False)
+    (topic,) = one.workspace.tree.root.children
+    assert topic.label
+    assert topic.phrases
+    root = [text for text, _ in one.workspace.tree.root.phrases]
+    assert topic.phrases[0][0] in root
+    one.teardown()
+
+
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("part", range(PARTS))
-def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:  # noqa: ARG001
+def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug here
-    machine = type("Machine", (Revisions,), {"base": planted})
     run_state_machine_as_test(
-        machine,
+        part_of(machine(planted), part),
         settings=settings(
-            max_examples=EXAMPLES // PARTS,
+            max_examples=drawn(EXAMPLES // PARTS),
             stateful_step_count=STEPS,
             deadline=None,
             phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes

@@ -16,14 +16,15 @@ import strod
 from strod import integrity
 from strod.assign import assign_new
 from strod.errors import DamagedError, StrodError, UsageError
-from strod.store.check import check_files
 from strod.workspace import Workspace
+from tests.fault.points import Points
 from tests.planted_text import planted_texts, planted_words
-from tests.revise.points import Points
 from tests.revise.seen import check_tree, files_of, state_of, topics_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from strod.store.files import Files
 
 
 def test_expand_after_remove_counts_a_fine_topic_twice(workspace: Workspace) -> None:
@@ -297,15 +298,15 @@ def test_check_looks_again_if_the_workspace_has_changed(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace.rename("o/1", "x")
-    seen = check_files
+    seen = integrity._files
 
-    def meanwhile(root: Path, workers: int) -> list[str]:
-        monkeypatch.setattr(integrity, "check_files", seen)
-        problems = seen(root, workers)
-        Workspace(root).compact(1)
+    def meanwhile(files: Files, workers: int) -> list[str]:
+        monkeypatch.setattr(integrity, "_files", seen)
+        problems = seen(files, workers)
+        Workspace(files.root).compact(1)
         return [*problems, "a file is missing"]
 
-    monkeypatch.setattr(integrity, "check_files", meanwhile)
+    monkeypatch.setattr(integrity, "_files", meanwhile)
     assert workspace.check() == []
 
 
@@ -349,7 +350,8 @@ def test_names_that_were_given_survive(workspace: Workspace) -> None:
     workspace.remove(workspace.tree["o/1/2"].id)
     workspace.expand("o/1", 3)
     assert workspace.tree[name].label == "mine"
-    (whole,) = workspace.merge(name, workspace.tree["o/1/2"].id).added
+    other = next(child.id for child in workspace.tree["o/1"].children if child.id != name)
+    (whole,) = workspace.merge(name, other).added
     assert workspace.tree[whole].label == "mine"
     assert workspace.tree.find("mine").id == whole
 

@@ -13,6 +13,7 @@ import strod
 from strod import __version__
 from strod.errors import DamagedError, InputError, StrodError
 from strod.store.manifest import FORMAT, VERSION, checksum, file_digests, read_manifest
+from strod.store.schema import FileRecord, as_json
 from tests.conftest import check_error
 from tests.conftest import strod as run
 
@@ -34,32 +35,32 @@ def change(workspace: Path, **values: Any) -> None:
 
 def test_every_file_has_its_checksum(small_workspace: Path) -> None:
     manifest = read_manifest(small_workspace)
-    assert manifest["format"] == FORMAT
-    assert manifest["version"] == VERSION
-    assert manifest["writer"] == f"strod {__version__}"
+    assert manifest.format == FORMAT
+    assert manifest.version == VERSION
+    assert manifest.writer == f"strod {__version__}"
     files = {
         path.relative_to(small_workspace).as_posix(): path.read_bytes()
         for path in small_workspace.rglob("*")
         if path.is_file() and path.parent != small_workspace
     }
-    assert manifest["parts"] == {
-        name: {"bytes": len(data), "sha256": sha256(data).hexdigest()}
+    assert manifest.parts == {
+        name: FileRecord(bytes=len(data), sha256=sha256(data).hexdigest())
         for name, data in files.items()
     }
     for part in ("corpus", "phrases", "tree"):
-        own = {n: digest for n, digest in manifest["parts"].items() if n.startswith(f"{part}/")}
+        own = {n: digest for n, digest in manifest.parts.items() if n.startswith(f"{part}/")}
         assert own
-        assert manifest[part]["sha256"] == checksum(own)
-    assert all(name.startswith(("corpus/", "phrases/", "tree/")) for name in manifest["parts"])
+        assert getattr(manifest, part).sha256 == checksum(own)
+    assert all(name.startswith(("corpus/", "phrases/", "tree/")) for name in manifest.parts)
 
 
 def test_digests_do_not_depend_on_workers(small_workspace: Path) -> None:
-    parts = list(read_manifest(small_workspace)["parts"])
+    parts = list(read_manifest(small_workspace).parts)
     assert file_digests(small_workspace, parts, 1) == file_digests(small_workspace, parts, 4)
 
 
 def test_checksum_depends_on_names_and_contents() -> None:
-    one, two = {"bytes": 1, "sha256": "aa"}, {"bytes": 1, "sha256": "bb"}
+    one, two = (FileRecord(bytes=1, sha256=letter * 64) for letter in "ab")
     sums = {
         checksum({}),
         checksum({"x": one}),
@@ -80,14 +81,14 @@ def test_not_a_workspace(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a workspace"):
         read_manifest(tmp_path)
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="is not a workspace"):
+    with pytest.raises(InputError, match="is not a folder"):
         read_manifest(tmp_path / "file")
 
 
 @pytest.mark.parametrize("command", ["show", "check"])
 def test_a_future_version_is_refused_by_name(workspace: Path, command: str) -> None:
     change(workspace, version=VERSION + 1, writer="strod 9.9.9")
-    with pytest.raises(DamagedError, match=rf"version {VERSION + 1}.*version {VERSION};.*9\.9\.9"):
+    with pytest.raises(DamagedError, match=rf"version {VERSION + 1}.* to {VERSION};.*9\.9\.9"):
         strod.open(workspace)
     outcome = run(command, workspace)
     check_error(outcome, f"version {VERSION + 1}", "strod 9.9.9", str(workspace), code=1)
@@ -129,7 +130,7 @@ def test_overwrite_replaces_a_damaged_workspace(workspace: Path, name: str) -> N
 
 
 def test_a_changed_number_is_found(workspace: Path) -> None:
-    corpus = read_manifest(workspace)["corpus"]
+    corpus = as_json(read_manifest(workspace).corpus)
     change(workspace, corpus=corpus | {"documents": corpus["documents"] + 1})
     with pytest.raises(StrodError, match="manifest"):
         strod.open(workspace)

@@ -7,13 +7,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import strod
 from strod.errors import BusyError, StrodError, UsageError
-from strod.store.publish import ArrayWriter, publish_folder, write_json
+from strod.store.arrays import ArrayWriter
+from strod.store.publish import locked, publish_folder, write_json
 from tests.conftest import check_error, names, texts
 from tests.conftest import strod as run
 
@@ -61,15 +63,16 @@ def test_json_has_a_fixed_order(tmp_path: Path) -> None:
 
 
 def publish(target: Path, content: str = "new", *, overwrite: bool = False) -> None:
-    with publish_folder(target, overwrite=overwrite) as folder:
-        (folder / "below").mkdir()
-        (folder / "below" / "file").write_text(content)
-        (folder / "manifest.json").write_text("{}")
+    with publish_folder(target, overwrite=overwrite) as draft:
+        (draft.folder / "corpus").mkdir()
+        (draft.folder / "corpus" / "lexicon.parquet").write_text(content)
+        (draft.folder / "manifest.json").write_text('{"format": "strod workspace"}')
 
 
 def test_a_folder_appears_at_once(tmp_path: Path) -> None:
     target = tmp_path / "w.strod"
-    with publish_folder(target) as folder:
+    with publish_folder(target) as draft:
+        folder = draft.folder
         assert folder.parent == tmp_path
         assert folder.name.startswith(".")
         assert not target.exists()
@@ -79,8 +82,8 @@ def test_a_folder_appears_at_once(tmp_path: Path) -> None:
 
 
 def _fail(target: Path, error: BaseException) -> None:
-    with publish_folder(target, overwrite=target.exists()) as folder:
-        (folder / "file").write_text("new")
+    with publish_folder(target, overwrite=target.exists()) as draft:
+        (draft.folder / "file").write_text("new")
         raise error
 
 
@@ -98,7 +101,7 @@ def test_an_interruption_leaves_the_old_folder(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         _fail(target, KeyboardInterrupt())
     assert names(tmp_path) == ["w.strod"]
-    assert (target / "below" / "file").read_text() == "old"
+    assert (target / "corpus" / "lexicon.parquet").read_text() == "old"
 
 
 def test_overwrite(tmp_path: Path) -> None:
@@ -108,7 +111,7 @@ def test_overwrite(tmp_path: Path) -> None:
         publish(target)
     publish(target, overwrite=True)
     assert names(tmp_path) == ["w.strod"]
-    assert (target / "below" / "file").read_text() == "new"
+    assert (target / "corpus" / "lexicon.parquet").read_text() == "new"
 
 
 def test_overwrite_without_an_old_one(tmp_path: Path) -> None:
@@ -150,6 +153,7 @@ def test_stale_leftovers_are_removed(tmp_path: Path) -> None:
     deep = tmp_path / ".w.strod.building" / "deep"
     deep.mkdir(parents=True)
     (deep / "file").write_text("stale")
+    (deep.parent / ".strod-building").touch()
     (tmp_path / ".w.strod.lock").write_text("99999999\n")
     (tmp_path / ".other.building").mkdir()
     publish(target)
@@ -158,10 +162,10 @@ def test_stale_leftovers_are_removed(tmp_path: Path) -> None:
 
 
 def _holder(target: Path, holding: object, done: object) -> None:
-    with publish_folder(target) as folder:
-        (folder / "file").write_text("theirs")
+    with publish_folder(target) as draft:
+        (draft.folder / "file").write_text("theirs")
         holding.set()  # type: ignore[attr-defined]
-        done.wait(60)  # type: ignore[attr-defined]
+        done.wait(300)  # type: ignore[attr-defined]
 
 
 def test_a_second_builder_is_told_who_is_first(tmp_path: Path) -> None:
@@ -173,7 +177,7 @@ def test_a_second_builder_is_told_who_is_first(tmp_path: Path) -> None:
     process = context.Process(target=_holder, args=(target, holding, done))
     process.start()
     try:
-        assert holding.wait(60)
+        assert holding.wait(300)
         with pytest.raises(BusyError, match=f"process {process.pid} "):
             publish(target)
         check_error(run("build", source, "--out", target), f"process {process.pid} ", code=1)
@@ -181,7 +185,7 @@ def test_a_second_builder_is_told_who_is_first(tmp_path: Path) -> None:
         publish(tmp_path / "other.strod")  # another name is another lock
     finally:
         done.set()
-        process.join(60)
+        process.join(300)
     assert process.exitcode == 0
     assert names(tmp_path) == ["a.txt", "other.strod", "w.strod"]
     assert (target / "file").read_text() == "theirs"
@@ -192,8 +196,8 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
         "from strod.store.publish import publish_folder\n"
-        "with publish_folder(Path(sys.argv[1])) as folder:\n"
-        "    (folder / 'file').write_text('theirs')\n"
+        "with publish_folder(Path(sys.argv[1])) as draft:\n"
+        "    (draft.folder / 'file').write_text('theirs')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(target)], check=False)
@@ -202,6 +206,49 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     publish(target)
     assert names(tmp_path) == ["w.strod"]
     assert not (target / "file").exists()
+
+
+def test_a_signal_while_tidying_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends the work when all is tidy."""
+    unlink, calls = os.unlink, 0
+
+    def interrupted(*arguments: Any, **more: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        unlink(*arguments, **more)
+
+    def work() -> None:
+        with publish_folder(tmp_path / "w.strod") as draft:
+            for number in range(4):
+                (draft.folder / str(number)).touch()
+            monkeypatch.setattr(os, "unlink", interrupted)
+            raise ValueError
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert calls == 7  # two files, a signal, three files, the lock
+    assert names(tmp_path) == []
+
+
+def test_a_signal_leaves_the_lock_of_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, unlink = tmp_path / ".w.strod.lock", os.unlink
+
+    def interrupted(*arguments: Any, **more: Any) -> None:
+        unlink(*arguments, **more)
+        lock.write_text("somebody else")
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        with locked(lock):
+            monkeypatch.setattr(os, "unlink", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert lock.read_text() == "somebody else"
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,14 +283,60 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link.strod", "real"]
 
 
-def test_file_systems_that_cannot_swap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", [".w.strod.building", ".w.strod.old", ".w.strod.lock"])
+def test_what_others_put_beside_the_target_stays(tmp_path: Path, name: str) -> None:
+    """Under the names of our own leftovers, but not ours."""
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "precious").write_text("mine")
+    if name == ".w.strod.old":
+        publish(tmp_path / "w.strod")
+    else:
+        with pytest.raises(UsageError, match="move it away"):
+            publish(tmp_path / "w.strod")
+    assert (tmp_path / name / "precious").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "hard link", "pipe", "text"])
+def test_a_lock_that_is_something_else_is_left_alone(tmp_path: Path, kind: str) -> None:
+    lock, victim = tmp_path / ".w.strod.lock", tmp_path / "victim"
+    if kind != "dangling":
+        victim.write_text("precious")
+    if kind in ("link", "dangling"):
+        lock.symlink_to(victim)
+    elif kind == "hard link":
+        lock.hardlink_to(victim)
+    elif kind == "pipe":
+        os.mkfifo(lock)
+    else:
+        lock.write_text("precious")
+    with pytest.raises(UsageError, match="not a lock file"):
+        publish(tmp_path / "w.strod")
+    assert victim.exists() == (kind != "dangling")
+    assert kind == "dangling" or victim.read_text() == "precious"
+    assert os.path.lexists(lock)
+    assert not (tmp_path / "w.strod").exists()
+
+
+@pytest.mark.parametrize(
+    "extra", ["my-notes.txt", "thesis/chapter.txt", "corpus/notes.txt", ".git/x"]
+)
+def test_overwrite_refuses_a_workspace_that_holds_more(tmp_path: Path, extra: str) -> None:
     strod.build(["river"], out=tmp_path / "w.strod")
-    monkeypatch.setattr(
-        "strod.store.publish._EXCHANGE", 1 << 20
-    )  # the system answers: invalid argument
-    strod.build(["stone"], out=tmp_path / "w.strod", overwrite=True)
-    assert strod.open(tmp_path / "w.strod").corpus.vocabulary["word"].to_pylist() == ["stone"]
-    assert [p.name for p in tmp_path.iterdir()] == ["w.strod"]
+    (tmp_path / "w.strod" / extra).parent.mkdir(exist_ok=True)
+    (tmp_path / "w.strod" / extra).write_text("mine")
+    with pytest.raises(UsageError, match="which strod did not write"):
+        strod.build(["stone"], out=tmp_path / "w.strod", overwrite=True)
+    assert (tmp_path / "w.strod" / extra).read_text() == "mine"
+    assert strod.open(tmp_path / "w.strod").corpus.vocabulary["word"].to_pylist() == ["river"]
+
+
+def test_overwrite_refuses_a_manifest_of_another_program(tmp_path: Path) -> None:
+    (tmp_path / "extension").mkdir()
+    (tmp_path / "extension" / "manifest.json").write_text('{"manifest_version": 3}')
+    (tmp_path / "extension" / "a.js").write_text("precious")
+    with pytest.raises(UsageError, match="is not a workspace"):
+        strod.build(["stone"], out=tmp_path / "extension", overwrite=True)
+    assert (tmp_path / "extension" / "a.js").read_text() == "precious"
 
 
 def test_what_was_put_aside_comes_back(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from strod.text import blocks
 from strod.text.blocks import Block, block_from_json, block_from_table
 from strod.text.formats import _JsonReader, read_json_lines, read_table
 from strod.text.records import Document, Fields, Reject, from_record
+from tests.chance import drawn
 from tests.text.items import unpacked
 
 ID_TYPES = [pa.string(), pa.int64()]
@@ -66,7 +67,7 @@ def line_by_line(data: bytes, fields: Fields) -> list[Document | Reject]:
     ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=drawn(400))
 @given(st.lists(RECORDS | GOOD_RECORDS, min_size=1, max_size=6), FIELDS, st.booleans())
 def test_json_blocks_equal_single_lines(
     records: list[dict[str, Any]], fields: Fields, escape: bool
@@ -102,7 +103,7 @@ def test_a_line_is_judged_alike_alone_and_among_others(line: bytes, fields: Fiel
         assert found == line_by_line(joined, fields)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150))
 @given(st.lists(st.sampled_from(RAW), max_size=5), st.integers(1, 40))
 def test_pieces_of_any_size_give_the_same_documents(entries: list[bytes], size: int) -> None:
     data = b"\n".join(entries)
@@ -133,7 +134,7 @@ TABLES = st.lists(
 TEXT_TYPES = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200))
 @given(TABLES, FIELDS, st.sampled_from(TEXT_TYPES), st.data())
 def test_table_blocks_equal_single_rows(
     rows: list[tuple[Any, Any, Any]], fields: Fields, kind: pa.DataType, data: st.DataObject

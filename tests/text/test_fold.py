@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strod.corpus.intern import fold_ascii
@@ -34,7 +34,6 @@ def folded_by_kernel(words: list[bytes], language: str) -> list[bytes | None]:
     ]
 
 
-@settings(deadline=None)  # compiles
 @given(st.lists(PLAIN, min_size=1), st.sampled_from(LANGUAGES))
 def test_kernel_folds_plain_words_as_the_definition(words: list[str], language: str) -> None:
     found = folded_by_kernel([word.encode() for word in words], language)
@@ -46,7 +45,6 @@ def test_kernel_folds_plain_words_as_the_definition(words: list[str], language: 
             assert folded.decode() == fold(word, language)
 
 
-@settings(deadline=None)  # compiles
 @given(st.text(min_size=1), st.sampled_from(LANGUAGES))
 def test_kernel_leaves_what_is_not_plain_ascii(word: str, language: str) -> None:
     (folded,) = folded_by_kernel([word.encode()], language)

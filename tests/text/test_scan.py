@@ -16,6 +16,7 @@ from strod.text import scan as scan_module
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, name_hash, tables
 from strod.text.reference import tokens
 from strod.text.scan import hash_spans, scan
+from tests.chance import drawn
 
 RANDOM_TEXTS = 10_000
 
@@ -91,19 +92,19 @@ def test_scanner_equals_definition_on_ten_thousand_random_texts() -> None:
     assert compared == RANDOM_TEXTS
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=drawn(500))
 @given(st.text(), st.booleans())
 def test_scanner_equals_definition_on_any_text(text: str, numbers: bool) -> None:
     assert scanned([text], numbers=numbers)[0] == tokens(text, numbers=numbers)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300))
 @given(st.lists(st.sampled_from(PIECES)).map("".join), st.booleans())
 def test_scanner_equals_definition_on_nasty_text(text: str, numbers: bool) -> None:
     assert scanned([text], numbers=numbers)[0] == tokens(text, numbers=numbers)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100))
 @given(st.lists(st.lists(st.sampled_from(PIECES)).map("".join), min_size=1))
 def test_documents_in_one_buffer_do_not_touch_each_other(texts: list[str]) -> None:
     assert scanned(texts) == [tokens(text) for text in texts]

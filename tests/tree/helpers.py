@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from strod.moments.counts import Counts
-from strod.store.trees import node_sha256
+from strod.store.topics import node_sha256
 from strod.tree.grow import document_shares
 from strod.tree.matrix import grow_matrix
 from strod.tree.options import TreeOptions

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError
 from strod.progress import Silent
-from strod.store.trees import node_sha256
+from strod.store.topics import node_sha256
 from strod.tree import grow as grow_module
 from strod.tree import inference, matrix, walk
 from strod.tree.ablation import paper_options, paper_splitter

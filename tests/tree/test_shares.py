@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from strod.errors import DamagedError
-from strod.store.trees import DiskBook
+from strod.store.splits import DiskBook
 from strod.tree.inference import Shares, sparse_shares
 from strod.tree.shares import Masses, MemoryBook, joined, local_shares, paths, rows
 from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
@@ -78,31 +78,33 @@ def small_shares() -> dict[str, Array]:
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
 def test_a_book_gives_back_what_was_put_in(tmp_path: Path, kind: str) -> None:
-    book: Book = MemoryBook() if kind == "memory" else DiskBook(tmp_path / "splits", [("0000", 50)])
+    book: Book = MemoryBook() if kind == "memory" else DiskBook(tmp_path, [("0000", 50)])
     whole = random_shares(0)
     dense = whole.dense(30)
     for first, size in [(0, 7), (7, 0), (7, 30), (37, 13)]:
-        book.append("x", rows(whole, first, size))
-        book.append("y", rows(whole, 0, 1))
-    for owner in ("x", "y"):
+        book.append("o", rows(whole, first, size))
+        book.append("0123456789ab", rows(whole, 0, 1))
+    for owner in ("o", "0123456789ab"):
         book.close(owner)
     for first, size in [(0, 50), (0, 7), (5, 10), (49, 1), (20, 0)]:
-        part = book.read("x", first, size)
+        part = book.read("o", first, size)
         assert np.array_equal(part.dense(30), dense[first : first + size])
         assert part.indptr[0] == 0
-    assert np.array_equal(book.read("y", 0, 4).dense(30), np.repeat(dense[:1], 4, axis=0))
+    assert np.array_equal(
+        book.read("0123456789ab", 0, 4).dense(30), np.repeat(dense[:1], 4, axis=0)
+    )
 
 
 def test_a_book_of_documents_that_say_nothing(tmp_path: Path) -> None:
-    book = DiskBook(tmp_path / "splits", [("0000", 50)])
-    book.append("x", sparse_shares(np.zeros((5, 3))))
-    book.close("x")
-    assert not book.read("x", 0, 5).dense(3).any()
+    book = DiskBook(tmp_path, [("0000", 50)])
+    book.append("o", sparse_shares(np.zeros((5, 3))))
+    book.close("o")
+    assert not book.read("o", 0, 5).dense(3).any()
 
 
 def test_a_book_without_pages(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match=r"indptr\.npy: cannot be read.*strod check"):
-        DiskBook(tmp_path, [("0000", 1)]).read("none", 0, 1)
+    with pytest.raises(DamagedError, match=r"indptr\.npy: is missing.*strod check"):
+        DiskBook(tmp_path, [("0000", 1)]).read("o", 0, 1)
 
 
 def test_joined_and_cut() -> None:

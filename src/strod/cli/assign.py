@@ -25,6 +25,9 @@ def assign(
         None, metavar="FIELD", help="Field with the id.  [default: as in the corpus]"
     ),
     format: str = typer.Option("auto", help="As for strod build."),  # noqa: A002
+    tokenizer: str = typer.Option(
+        None, metavar="MODULE:FUNCTION", help="That of the corpus, if it is one of your own."
+    ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
     """Give every document's share of every topic, as JSON lines.
@@ -42,7 +45,9 @@ def assign(
     lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
-            given = {"text_field": tuple(text_field or ()), "id_field": id_field}
+            given = {
+                "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
+            }  # fmt: skip
             options = {name: value for name, value in given.items() if value}
             rows = assign_new(opened, sources, progress, lines.append, format=format, **options)
         else:

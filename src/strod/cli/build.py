@@ -172,10 +172,10 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     """Say what was read, kept and left out."""
     report = workspace.report
     documents = report["documents"]
-    about = workspace.manifest["corpus"]
+    about = workspace.manifest.corpus
     console.print(
-        f"{workspace.path}: {counted(about['documents'], 'document')}, "
-        f"{counted(about['tokens'], 'word')}, vocabulary {number(about['vocabulary'])}"
+        f"{workspace.path}: {counted(about.documents, 'document')}, "
+        f"{counted(about.tokens, 'word')}, vocabulary {number(about.vocabulary)}"
     )
     if documents["rejected"]:
         console.print(f"left out {number(documents['rejected'])} of {number(documents['read'])}:")
@@ -188,7 +188,7 @@ def describe_build(workspace: Workspace, console: Console) -> None:
         console.print(f"no document has the field {name}: is --meta {name} spelt as in the source?")
     for name, wrong in report["metadata_misfits"].items():
         if wrong:
-            console.print(f"{number(wrong)} values of {name} are not of type {about['meta'][name]}")
+            console.print(f"{number(wrong)} values of {name} are not of type {about.meta[name]}")
     if report["unspaced_share"] > UNSPACED:
         console.print("much of the text has no spaces between words: try --tokenizer bigrams")
     if report["background_words"]:
@@ -209,7 +209,7 @@ def _describe_tree(workspace: Workspace, console: Console) -> None:
     """How many topics and phrases, and why some have no children."""
     tree = workspace.tree
     leaves = [topic for topic in tree.values() if topic.reason not in ("", "height")]
-    found = workspace.manifest["phrases"]["phrases"]
+    found = workspace.manifest.phrases.phrases
     topics = counted(len(tree) - 1, "topic")
     console.print(f"{topics}, {counted(found, 'phrase')}; strod show {workspace.path} prints them")
     reasons = sorted({topic.reason for topic in leaves})

@@ -28,7 +28,7 @@ def check(
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise DamagedError(f"{problems[0]}{more}; build the workspace again")
-    parts = opened.manifest["parts"]
+    parts = opened.manifest.parts
     print(
         f"{workspace}: {number(len(parts))} files, all as they were written; what they say agrees"
     )

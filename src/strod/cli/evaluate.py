@@ -56,7 +56,7 @@ def evaluate(
     if as_json:
         print(json.dumps(report.as_dictionary(), ensure_ascii=False, indent=1))
     else:
-        phrases = bool(opened.manifest["phrases"]["phrases"])
+        phrases = bool(opened.manifest.phrases.phrases)
         print_report(report, str(workspace), output(), phrases=phrases)
 
 

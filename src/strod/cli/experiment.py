@@ -55,7 +55,7 @@ def experiment(
 ) -> None:
     """Reproduce a figure or table of the paper; goes on where an earlier run was stopped.
 
-    Writes NAME.csv, NAME.md, NAME.png and NAME.svg, and NAME.jsonl with what has been measured.
+    Writes NAME.csv, NAME.md, NAME.png and NAME.svg, and NAME.sqlite with what has been measured.
 
     \b
     Examples:
@@ -79,7 +79,7 @@ def experiment(
             result = run_experiment(name, settings, progress)
     except KeyboardInterrupt:
         print(
-            f"strod: stopped; {out / name}.jsonl has what was measured, the same command goes on",
+            f"strod: stopped; {out / name}.sqlite has what was measured, the same command goes on",
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None

@@ -238,6 +238,9 @@ def add(
         None, metavar="FIELD", help="Field with the id.  [default: as in the corpus]"
     ),
     format: str = typer.Option("auto", help="As for strod build."),  # noqa: A002
+    tokenizer: str = typer.Option(
+        None, metavar="MODULE:FUNCTION", help="That of the corpus, if it is one of your own."
+    ),
     strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
 ) -> None:
     """Add documents: they are placed in the tree, whose topics keep their numbers.
@@ -250,7 +253,9 @@ def add(
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
-    given = {"text_field": tuple(text_field or ()), "id_field": id_field}
+    given = {
+        "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
+    }  # fmt: skip
     options = {name: value for name, value in given.items() if value}
     with TerminalProgress(quiet=quiet) as progress:
         found = opened.add(

@@ -17,7 +17,7 @@ from strod.corpus.metadata import NULL, field_type
 from strod.corpus.segment import Segment, write_segment
 from strod.corpus.spill import SpillReader
 from strod.errors import InputError
-from strod.store.manifest import checksum, file_digests
+from strod.store.schema import CorpusRecord, SegmentRecord
 from strod.text.vocabulary import background
 from strod.wording import counted
 
@@ -39,8 +39,7 @@ BACKGROUND_WORDS = 30  # reported
 class BuiltCorpus:
     """What the manifest and the report say about a new corpus."""
 
-    about: dict[str, Any]
-    digests: dict[str, dict[str, Any]]
+    about: CorpusRecord
     report: dict[str, Any]
 
 
@@ -87,12 +86,13 @@ def build_corpus(
     path = root / "corpus" / "lexicon.parquet"
     pq.write_table(lexicon.table, path, compression="zstd")
     shutil.rmtree(spilled)
-    described = _described(root, options, lexicon, segment, types, account, duplicates)
+    described = _described(
+        options, lexicon, segment, ingested.text_blocks, types, account, duplicates
+    )
     described.report["unspaced_share"] = round(unspaced, 4)
     described.report["metadata_missing"] = [
         name for (name, _), kinds in zip(types, ingested.kinds, strict=True) if kinds <= {NULL}
     ]
-    described.about["segments"][0]["text_blocks"] = ingested.text_blocks
     return described
 
 
@@ -141,28 +141,27 @@ def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:
 
 
 def _described(
-    root: Path,
     options: CorpusOptions,
     lexicon: Lexicon,
     segment: Segment,
+    text_blocks: list[int],
     types: list[tuple[str, str]],
     account: Account,
     duplicates: int,
 ) -> BuiltCorpus:
-    files = sorted(path for path in (root / "corpus").rglob("*") if path.is_file())
-    names = [path.relative_to(root).as_posix() for path in files]
-    digests = file_digests(root, names, options.workers)
     model = lexicon.table.filter(lexicon.table["column"].to_numpy() >= 0)
-    about = {
-        "documents": segment.documents,
-        "tokens": segment.tokens,
-        "vocabulary": len(model),
-        "lexicon": len(lexicon.table),
-        "meta": dict(types),
-        "segments": [{"name": "0000", "boundaries": segment.boundaries}],
-        "settings": options.settings | {"min_df": lexicon.min_df},
-        "sha256": checksum(digests),
-    }
+    written = SegmentRecord(
+        name="0000", boundaries=tuple(segment.boundaries), text_blocks=tuple(text_blocks)
+    )
+    about = CorpusRecord(
+        documents=segment.documents,
+        tokens=segment.tokens,
+        vocabulary=len(model),
+        lexicon=len(lexicon.table),
+        meta=dict(types),
+        segments=(written,),
+        settings=options.settings(lexicon.min_df),
+    )
     frequent = background(
         model["documents"].to_numpy(), model["occurrences"].to_numpy(), segment.documents
     )
@@ -171,4 +170,4 @@ def _described(
         "background_words": model["surface"].take(frequent[:BACKGROUND_WORDS]).to_pylist(),
         "metadata_misfits": dict(zip(dict(types), segment.misfits, strict=True)),
     }
-    return BuiltCorpus(about, digests, report)
+    return BuiltCorpus(about, report)

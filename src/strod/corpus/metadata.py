@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["column", "decode", "encode", "field_type", "kind"]
+__all__ = ["arrow_type", "column", "decode", "encode", "field_type", "kind"]
 
 NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = (
     "null",
@@ -40,6 +40,11 @@ _ARROW = {
     "category": pa.string(),
     "list": pa.list_(pa.string()),
 }
+
+
+def arrow_type(kind: str) -> pa.DataType:
+    """Type of the column that holds the values of a field."""
+    return _ARROW[kind]
 
 
 def kind(value: Any) -> str:  # noqa: PLR0911

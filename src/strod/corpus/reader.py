@@ -7,52 +7,119 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from strod.corpus.metadata import arrow_type
 from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
-from strod.store.arrays import mapped
-from strod.store.manifest import file_digest
+from strod.store.arrays import read_array
+from strod.store.tables import read_table
+from strod.store.validate import check_columns, check_counts, check_tokens, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from strod.store.files import Files
+    from strod.store.schema import CorpusRecord, SegmentRecord
+
 __all__ = ["Corpus", "Shard"]
 
+_LEXICON = pa.schema(
+    [
+        pa.field("word", pa.large_string(), nullable=False),
+        pa.field("surface", pa.large_string(), nullable=False),
+        pa.field("documents", pa.int64(), nullable=False),
+        pa.field("occurrences", pa.int64(), nullable=False),
+        pa.field("stop", pa.bool_(), nullable=False),
+        pa.field("column", pa.int32(), nullable=False),
+    ]
+)
+LONGEST_ID = 1000  # bytes
 
-def _table(path: Path, digests: dict[str, Any], steps: int) -> pa.Table:
-    """A table that is what was written; `steps` of its path are its name."""
-    wanted = digests.get("/".join(path.parts[-steps:]))
-    try:
-        if wanted is not None and file_digest(path) != wanted:
-            raise DamagedError(f"{path}: has changed since it was written; run strod check")
-        with pq.ParquetFile(path) as file:
-            return file.read()
-    except (OSError, ValueError, pa.ArrowException) as error:
-        why = " ".join(str(error).split())
-        raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
 
+class Segment:
+    """The files that one build or addition wrote; each is looked at when it is first used."""
 
-class _Segment:
-    """The files that one build or addition wrote."""
+    def __init__(self, files: Files, about: SegmentRecord, corpus: CorpusRecord) -> None:
+        self.name, self.about = about.name, about
+        self._files, self._corpus = files, corpus
 
-    def __init__(self, folder: Path, about: dict[str, Any], digests: dict[str, Any]) -> None:
-        self.folder, self._digests = folder, digests
-        self.boundaries: list[int] = about["boundaries"]
-        self.text_blocks: list[int] = about["text_blocks"]
+    @property
+    def where(self) -> str:
+        """Its folder in the workspace."""
+        return f"corpus/{self.name}"
+
+    def _array(self, name: str, kind: str) -> NDArray[Any]:
+        return read_array(self._files, f"{self.where}/{name}.npy", kind)
+
+    @property
+    def _trusted(self) -> bool:
+        """What is being written is not looked at again."""
+        return self._files.digests is None
 
     @cached_property
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("tokens", "token_offsets", "indices", "counts", "indptr")
-        return {name: mapped(self.folder / f"{name}.npy") for name in names}
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """Offsets, columns and counts."""
+        indptr, indices = self._array("indptr", "<i8"), self._array("indices", "<i4")
+        counts = self._array("counts", "<i4")
+        if not self._trusted:
+            with naming(self._files.path(self.where)):
+                size, width = self.about.documents, self._corpus.vocabulary
+                check_counts(indptr, indices, counts, size, width)
+        return indptr, indices, counts
+
+    @cached_property
+    def tokens(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Offsets and tokens."""
+        offsets, tokens = self._array("token_offsets", "<i8"), self._array("tokens", "<i4")
+        if not self._trusted:
+            with naming(self._files.path(self.where)):
+                check_tokens(tokens, offsets, self.about.documents, self._corpus.lexicon)
+        return offsets, tokens
 
     @cached_property
     def documents(self) -> pa.Table:
-        return _table(self.folder / "documents.parquet", self._digests, 3)
+        """Ids, rows of texts, metadata."""
+        name = f"{self.where}/documents.parquet"
+        fields = [(f"meta.{field}", arrow_type(kind)) for field, kind in self._corpus.meta.items()]
+        schema = pa.schema(
+            [
+                pa.field("id", pa.large_string(), nullable=False),
+                pa.field("text_row", pa.int64(), nullable=False),
+                *(pa.field(*one) for one in fields),
+            ]
+        )
+        table = read_table(self._files, name, schema, self.about.documents)
+        if not self._trusted:
+            with naming(self._files.path(name)):
+                self._check_documents(table)
+        return table
+
+    def _check_documents(self, table: pa.Table) -> None:
+        rows = table["text_row"].to_numpy()
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.about.text_blocks[-1]:
+            raise ValueError("texts that are not there")
+        sizes = pc.max(pc.binary_length(table["id"])).as_py()
+        if (sizes or 0) > LONGEST_ID:
+            raise ValueError("an id that is too long")
+
+    def check_texts(self) -> None:
+        """Look at every block of texts."""
+        for first in self.about.text_blocks[:-1]:
+            self.texts(np.array([first]))
+
+    def texts(self, rows: NDArray[np.int64]) -> list[str]:
+        """Texts as they were read, by row."""
+        name = f"{self.where}/texts.arrow"
+        try:
+            return read_texts(self._files.mapped(name), self.about.text_blocks, rows)
+        except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
+            why = " ".join(str(error).split())
+            path = self._files.path(name)
+            raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
 
 
 class Shard:
@@ -68,26 +135,25 @@ class Shard:
         Number of its first document in the segment.
     """
 
-    def __init__(self, segment: _Segment, index: int, base: int, width: int) -> None:
+    def __init__(self, segment: Segment, index: int, base: int, width: int) -> None:
         self._segment = segment
-        self._begin, self._end = segment.boundaries[index : index + 2]
-        self.folder = segment.folder
-        self.segment, self.begin = segment.folder.name, self._begin
+        self._begin, self._end = segment.about.boundaries[index : index + 2]
+        self.segment, self.begin = segment.name, self._begin
         self._width = width
         self.first = base + self._begin
         self.size = self._end - self._begin
 
-    def _slice(self, offsets: str) -> tuple[slice, NDArray[np.int64]]:
-        bounds = self._segment.arrays[offsets][self._begin : self._end + 1]
+    def _slice(self, offsets: NDArray[np.int64]) -> tuple[slice, NDArray[np.int64]]:
+        bounds = offsets[self._begin : self._end + 1]
         return slice(int(bounds[0]), int(bounds[-1])), np.asarray(bounds - bounds[0])
 
     @property
     def counts(self) -> csr_array:
         """Documents by vocabulary; the values stay on disk until they are used."""
-        where, indptr = self._slice("indptr")
-        arrays = self._segment.arrays
+        offsets, indices, counts = self._segment.counts
+        where, indptr = self._slice(offsets)
         # Of one kind with the indices, or scipy would copy them.
-        parts = (arrays["counts"][where], arrays["indices"][where], indptr.astype(np.int32))
+        parts = (counts[where], indices[where], indptr.astype(np.int32))
         return csr_array(parts, shape=(self.size, self._width), copy=False)
 
     @property
@@ -97,13 +163,13 @@ class Shard:
         -1 ends a sentence, -2 a clause, -3 stands for something that is not a word of
         the lexicon.
         """
-        tokens: NDArray[np.int32] = self._segment.arrays["tokens"][self._slice("token_offsets")[0]]
-        return tokens
+        offsets, tokens = self._segment.tokens
+        return tokens[self._slice(offsets)[0]]
 
     @property
     def token_offsets(self) -> NDArray[np.int64]:
         """Document `d` of the shard is ``tokens[token_offsets[d]:token_offsets[d + 1]]``."""
-        return self._slice("token_offsets")[1]
+        return self._slice(self._segment.tokens[0])[1]
 
     def documents(self) -> pa.Table:
         """Ids and metadata: ``id``, ``text_row``, ``meta.NAME`` for each field."""
@@ -112,17 +178,12 @@ class Shard:
     @property
     def ids(self) -> list[str]:
         """Ids of the documents."""
-        ids: list[str] = self.documents()["id"].cast("string").to_pylist()
+        ids: list[str] = self.documents()["id"].to_pylist()
         return ids
 
     def texts(self, documents: list[int]) -> list[str]:
         """Texts as they were read, of documents numbered from 0 in this shard."""
-        rows = self.documents()["text_row"].to_numpy()[documents]
-        path = self._segment.folder / "texts.arrow"
-        try:
-            return read_texts(path, self._segment.text_blocks, rows)
-        except (OSError, ValueError, LookupError) as error:
-            raise DamagedError(f"{path}: cannot be read ({error}); run strod check") from error
+        return self._segment.texts(self.documents()["text_row"].to_numpy()[documents])
 
 
 class Corpus:
@@ -130,31 +191,41 @@ class Corpus:
 
     Parameters
     ----------
-    root : Path
+    files : Files
         The workspace.
-    manifest : dict
-        Its manifest.
+    about : CorpusRecord
+        What its manifest says.
     """
 
-    def __init__(self, root: Path, manifest: dict[str, Any]) -> None:
-        self._root = root
-        self.folder = root / "corpus"
-        self.about: dict[str, Any] = manifest["corpus"]
-        self._digests: dict[str, Any] = manifest.get("parts", {})
-        self.documents: int = self.about["documents"]
-        self.tokens: int = self.about["tokens"]
-        self.sha256: str = self.about["sha256"]
-        self.meta: dict[str, str] = self.about["meta"]
+    def __init__(self, files: Files, about: CorpusRecord) -> None:
+        self._files, self.about = files, about
+        self.folder = files.root / "corpus"
+        self.documents, self.tokens = about.documents, about.tokens
+        self.sha256, self.meta = about.sha256, dict(about.meta)
 
     @property
     def segments(self) -> list[tuple[str, int]]:
         """Names of the segments, and how many documents each has."""
-        return [(one["name"], one["boundaries"][-1]) for one in self.about["segments"]]
+        return [(one.name, one.documents) for one in self.about.segments]
+
+    @cached_property
+    def _segments(self) -> dict[str, Segment]:
+        return {one.name: Segment(self._files, one, self.about) for one in self.about.segments}
+
+    def segment(self, name: str) -> Segment:
+        """What one build or addition wrote."""
+        return self._segments[name]
 
     @cached_property
     def lexicon(self) -> pa.Table:
         """Every word: word, surface, documents, occurrences, stop, column."""
-        return _table(self._root / "corpus" / "lexicon.parquet", self._digests, 2)
+        name = "corpus/lexicon.parquet"
+        table = read_table(self._files, name, _LEXICON, self.about.lexicon)
+        with naming(self._files.path(name)):
+            check_columns(table["column"].to_numpy(), self.about.vocabulary)
+            if len(table) and pc.min(table["occurrences"]).as_py() < 0:
+                raise ValueError("words that occur less than never")
+        return table
 
     @cached_property
     def vocabulary(self) -> pa.Table:
@@ -164,8 +235,7 @@ class Corpus:
     def shards(self) -> Iterator[Shard]:
         """The documents in their order, some at a time."""
         base = 0
-        for about in self.about["segments"]:
-            segment = _Segment(self._root / "corpus" / about["name"], about, self._digests)
-            for index in range(len(about["boundaries"]) - 1):
-                yield Shard(segment, index, base, self.about["vocabulary"])
-            base += about["boundaries"][-1]
+        for segment in self._segments.values():
+            for index in range(len(segment.about.boundaries) - 1):
+                yield Shard(segment, index, base, self.about.vocabulary)
+            base += segment.about.documents

@@ -20,7 +20,7 @@ from strod.corpus.counting import count_matrix
 from strod.corpus.spill import STREAMS
 from strod.corpus.words import string_array
 from strod.engine.local import ordered_map
-from strod.store.publish import ArrayWriter
+from strod.store.arrays import ArrayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

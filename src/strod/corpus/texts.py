@@ -7,14 +7,16 @@ whose.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
 from strod.corpus.words import string_array
+from strod.store.tables import read_batch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -56,14 +58,18 @@ class TextWriter:
         self.blocks.append(self.blocks[-1] + sizes.size)
 
 
-def read_texts(path: Path, blocks: list[int], rows: NDArray[np.int64]) -> list[str]:
-    """Texts by row; only the blocks that hold them are decompressed."""
+def read_texts(source: Any, blocks: Sequence[int], rows: NDArray[np.int64]) -> list[str]:
+    """Texts by row; only the blocks that hold them are decompressed.
+
+    `source` are the bytes of the file.
+    """
     found: dict[int, str] = {}
     numbers = np.searchsorted(blocks, rows, side="right") - 1
-    with pa.memory_map(str(path)) as file:
-        reader = pa.ipc.open_file(file)
-        for number in np.unique(numbers).tolist():
-            column = reader.get_batch(number)["text"]
-            inside = rows[numbers == number].tolist()
-            found |= {row: column[row - blocks[number]].as_py() for row in inside}
+    reader = pa.ipc.open_file(pa.BufferReader(source))
+    if reader.num_record_batches != len(blocks) - 1:
+        raise ValueError(f"has {reader.num_record_batches} blocks, not {len(blocks) - 1}")
+    for number in np.unique(numbers).tolist():
+        column = read_batch(reader, number, _SCHEMA)["text"]
+        inside = rows[numbers == number].tolist()
+        found |= {row: column[row - blocks[number]].as_py() for row in inside}
     return [found[row] for row in rows.tolist()]

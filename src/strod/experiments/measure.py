@@ -106,16 +106,16 @@ def built(one: Build, settings: Settings) -> dict[str, Any]:
     if problem is not None:
         return problem
     workspace = Workspace(one.out)
-    report, about = workspace.report, workspace.manifest["corpus"]
+    report, about = workspace.report, workspace.manifest.corpus
     return {
         "status": "ok",
         "tree_seconds": report["stages"]["tree"]["seconds"],
         "seconds": seconds,
         "memory": None if settings.quick else report["peak_memory_bytes"],
-        "documents": about["documents"],
-        "tokens": about["tokens"],
-        "vocabulary": about["vocabulary"],
-        "topics": workspace.manifest["tree"]["topics"] - 1,
+        "documents": about.documents,
+        "tokens": about.tokens,
+        "vocabulary": about.vocabulary,
+        "topics": workspace.manifest.tree.topics - 1,
         "iterations": _iterations(report["stages"]["tree"]),
         "iterating_seconds": report["stages"]["tree"].get("iterating_seconds"),
     }

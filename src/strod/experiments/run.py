@@ -77,7 +77,7 @@ def run_experiment(name: str, settings: Settings, progress: Progress | None = No
 
 def _run(name: str, settings: Settings, progress: Progress) -> Result:
     work = settings.out / f".{name}.work"
-    journal = Journal(settings.out / f"{name}.jsonl", fingerprint(), fresh=settings.fresh)
+    journal = Journal(settings.out / f"{name}.sqlite", fingerprint(), fresh=settings.fresh)
     begun = work.exists()
     work.mkdir(exist_ok=True)
     try:

@@ -29,7 +29,7 @@ def skos(workspace: Workspace, phrases: int | None = None, base: str | None = No
     base = BASE if base is None else base
     if not _IRI.fullmatch(base):
         raise UsageError(f"--base {base}: is no URI; give one such as https://example.org/topics/")
-    language = workspace.manifest["corpus"]["settings"]["language"]
+    language = workspace.manifest.corpus.settings.language
     tag = "" if language == "none" else f"@{language}"
     scheme = _statements(
         _iri(base, "scheme"),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
-from strod.store.publish import explained, locked, put_in_place, sync, sync_tree
+from strod.store.publish import explained, locked, put_in_place, sync, sync_tree, tidied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,12 +58,11 @@ def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
         if os.path.lexists(target) and not overwrite:
             raise UsageError(f"{target}: exists already; give another name or --overwrite")
         _remove(building)  # what a killed run left
-        try:
-            yield target, building
-        except OSError as error:
-            raise explained(error, building) from error
-        finally:
-            _remove(building)
+        with tidied(lambda: _remove(building)):
+            try:
+                yield target, building
+            except OSError as error:
+                raise explained(error, building) from error
 
 
 def _remove(path: Path) -> None:

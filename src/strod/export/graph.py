@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from strod.export.names import name_of, phrases_of, plain, topics_of
+from strod.export.names import name_of, phrases_of, topics_of
+from strod.wording import plain
 
 if TYPE_CHECKING:
     from strod.hierarchy import Topic

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strod import pages
 from strod.errors import UsageError
 from strod.export.files import write_file
-from strod.export.names import plain
-from strod.intrusion.page import page
 from strod.intrusion.questions import KINDS, Question, entries, rounds
+from strod.wording import plain
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -102,8 +102,9 @@ def make(  # noqa: PLR0913 - the options of the command
     study = sha256(json.dumps(shown).encode()).hexdigest()[:12]
     key = _key(study, names, opened, order, {"seed": seed, "x": x, "questions": questions})
     text = json.dumps(key, ensure_ascii=False, indent=1) + "\n"
+    html = pages.page("study", study=study, questions=shown)
     write_file(paths[1], lambda: text, overwrite=overwrite)
-    write_file(paths[0], lambda: page(study, shown), overwrite=overwrite)
+    write_file(paths[0], lambda: html, overwrite=overwrite)
     return Made(study, paths[0], paths[1], counts, notes)
 
 
@@ -215,7 +216,7 @@ def _key(
             {
                 "name": name,
                 "corpus": one.corpus.sha256,
-                "revision": one.manifest["tree"]["history"][-1],
+                "revision": one.manifest.tree.history[-1],
             }
             for name, one in zip(names, opened, strict=True)
         ],

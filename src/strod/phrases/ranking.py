@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.tree.ranking import affinity
+from strod.tree.ranking import NOTHING, affinity
 from strod.tree.sampling import thinning
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def candidates(
         divergence = p * (np.log(p + tiny) - (np.log(q + tiny) + np.log(r + tiny)) / 2)
     score = divergence * _bonus(lengths, level)
     score[(topic < SEEN) | (lengths == 0)] = 0
+    if score.max(initial=0) < NOTHING:  # a topic that is all there is: what is popular in it
+        return popular(np.where(topic < SEEN, 0, topic), lengths)
     return _best(score)
 
 

@@ -3,85 +3,132 @@
 A change writes new files into a folder of its own, syncs them, moves them into place, and
 then replaces the manifest in one step. A reader has read one manifest or the other; a
 writer that dies leaves files that no manifest names, which the next one removes.
+
+Nothing is written, and nobody is locked out, before the first new file or the new manifest is
+there to be written: a verb that is refused, and one that is only tried, leave no trace.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from strod.store.manifest import NAME, checksum, file_digests, read_manifest, seal
-from strod.store.publish import explained, locked, sync, sync_tree, write_json
+from strod.errors import BusyError
+from strod.store.files import folder_handle, is_name
+from strod.store.manifest import NAME, finished, read_manifest
+from strod.store.publish import Draft, explained, locked, sync, sync_tree, tidied, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Collection
 
-__all__ = ["Staging", "changing"]
+    from strod.store.schema import Manifest
+
+__all__ = ["Staging", "change"]
 
 CHANGED = ("corpus", "phrases", "tree")  # folders whose files come and go
+TRIES = 3  # if others publish in the meantime
+_FOLDER = re.compile(r"\d{4,9}|o|[0-9a-f]{12}(?:-\d+)?|splits|words|revisions")
+
+T = TypeVar("T")
+
+
+class _OvertakenError(Exception):
+    """Somebody else has published a change since this one began."""
 
 
 class Staging:
     """A change under way.
 
+    Parameters
+    ----------
+    root : Path
+        The workspace.
+    dry_run : bool
+        Whether nothing will be published: files then go to a temporary folder elsewhere.
+
     Attributes
     ----------
-    folder : Path
-        Where new files go, under the names they will have in the workspace.
-    manifest : dict
-        The manifest as it is now.
+    manifest : Manifest
+        The manifest as it was when the change began.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self.folder = root / ".change"
+    def __init__(self, root: Path, *, dry_run: bool) -> None:
+        self._root, self._dry_run = root, dry_run
+        self._draft: Draft | None = None
+        self._stack = ExitStack()
         self.manifest = read_manifest(root)
 
-    def prepare(self) -> None:
-        """Remove what a change that did not come to its end has left."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.sweep(self.manifest["parts"])
-        self.folder.mkdir()
+    @property
+    def folder(self) -> Path:
+        """Where new files go, under the names they will have in the workspace."""
+        if self._draft is None:
+            self._draft = self._begin()
+        return self._draft.folder
+
+    def _begin(self) -> Draft:
+        """Hold the workspace alone from now on; readers go on reading."""
+        if self._dry_run:
+            folder = Path(mkdtemp(prefix="strod-"))
+        else:
+            self._stack.enter_context(locked(self._root.parent / f".{self._root.name}.lock"))
+            if read_manifest(self._root) != self.manifest:
+                raise _OvertakenError
+            folder = self._root / ".change"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        self._stack.enter_context(tidied(lambda: shutil.rmtree(folder, ignore_errors=True)))
+        return Draft(folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the workspace, and leave nothing behind."""
+        self._stack.close()
 
     def sweep(self, parts: Collection[str]) -> None:
-        """Remove the files that are not among `parts`, and folders that are empty."""
-        for part in CHANGED:
-            for path in sorted((self._root / part).rglob("*"), reverse=True):
-                if path.is_dir():
-                    if not any(path.iterdir()):
-                        path.rmdir()
-                elif path.relative_to(self._root).as_posix() not in parts:
-                    path.unlink()
+        """Remove files of ours that are not among `parts`, and folders that are empty then."""
+        for top in CHANGED:
+            with folder_handle(self._root, [top]) as handle:
+                for where, folders, names, inside in os.fwalk(".", topdown=False, dir_fd=handle):
+                    prefix = Path(top, where)
+                    for name in names:
+                        full = (prefix / name).as_posix()
+                        if is_name(full) and full not in parts:
+                            os.unlink(name, dir_fd=inside)
+                    for name in filter(_FOLDER.fullmatch, folders):
+                        with suppress(OSError):  # it is not empty
+                            os.rmdir(name, dir_fd=inside)
 
     def folders(self, where: str) -> list[str]:
         """Names of the folders in a folder of the workspace, of all its revisions."""
         depth = where.count("/") + 1
-        below = [name.split("/") for name in self.manifest["parts"] if name.startswith(f"{where}/")]
+        below = [name.split("/") for name in self.manifest.parts if name.startswith(f"{where}/")]
         return sorted({steps[depth] for steps in below if len(steps) > depth + 1})
 
-    def publish(self, manifest: dict[str, Any], workers: int = 1) -> None:
+    def publish(self, manifest: Manifest, workers: int = 1) -> None:
         """Move the new files into place, then the manifest; nothing counts before that."""
-        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
-        names = [path.relative_to(self.folder).as_posix() for path in files]
-        parts = manifest["parts"] | file_digests(self.folder, names, workers)
-        sync_tree(self.folder)
-        for name in names:
-            target = self._root / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / name).replace(target)
-        for folder in sorted({(self._root / name).parent for name in names}):
-            _sync_up(folder, self._root)
-        content = manifest | {"parts": parts}
-        for part in CHANGED:
-            content[part] = content[part] | {"sha256": checksum(_files(content, part))}
-        self._replace_manifest(content | {"sha256": seal(content)})
+        folder = self.folder
+        self.sweep(self.manifest.parts)
+        new = Draft(folder).digests(workers)
+        sync_tree(folder)
+        for name in new:
+            *steps, last = name.split("/")
+            with folder_handle(self._root, steps, make=True) as handle:
+                os.replace(folder / name, last, dst_dir_fd=handle)
+        for parent in sorted({(self._root / name).parent for name in new}):
+            _sync_up(parent, self._root)
+        self._replace_manifest(finished(manifest, {**manifest.parts, **new}))
 
-    def _replace_manifest(self, content: dict[str, Any]) -> None:
+    def _replace_manifest(self, content: dict[str, object]) -> None:
         fresh, old = self.folder / NAME, self.folder / f"{NAME}.old"
         write_json(fresh, content)
-        shutil.copyfile(self._root / NAME, old)
+        shutil.copyfile(self._root / NAME, old, follow_symlinks=False)
         sync_tree(self.folder)
         fresh.replace(self._root / NAME)
         try:
@@ -89,20 +136,6 @@ class Staging:
         except OSError:  # not certain to stay, so it is taken back
             old.replace(self._root / NAME)
             raise
-
-
-def _files(manifest: dict[str, Any], part: str) -> dict[str, dict[str, Any]]:
-    """Files of a folder and their digests; of segments those that the corpus has now."""
-    found = {n: d for n, d in manifest["parts"].items() if n.startswith(f"{part}/")}
-    if part == "tree":
-        return found
-    segments = {segment["name"] for segment in manifest["corpus"]["segments"]}
-    flat = 2  # steps in the name of a file that is no segment's
-    return {
-        name: digest
-        for name, digest in found.items()
-        if len(name.split("/")) == flat or name.split("/")[1] in segments
-    }
 
 
 def _sync_up(folder: Path, root: Path) -> None:
@@ -113,16 +146,16 @@ def _sync_up(folder: Path, root: Path) -> None:
     sync(root)
 
 
-@contextmanager
-def changing(root: Path) -> Iterator[Staging]:
-    """Hold the workspace alone for one change; readers go on reading."""
+def change(root: Path, work: Callable[[Staging], T], *, dry_run: bool = False) -> T:
+    """Carry out a change; if another one was faster, look at the workspace anew and try again."""
     root = root.resolve()
-    with locked(root.parent / f".{root.name}.lock"):
-        staging = Staging(root)
-        try:
-            staging.prepare()
-            yield staging
-        except OSError as error:
-            raise explained(error, root) from error
-        finally:
-            shutil.rmtree(staging.folder, ignore_errors=True)
+    for _ in range(TRIES):
+        staging = Staging(root, dry_run=dry_run)
+        with staging:
+            try:
+                return work(staging)
+            except _OvertakenError:
+                continue
+            except OSError as error:
+                raise explained(error, root) from error
+    raise BusyError(f"{root}: others are changing it again and again; try later")

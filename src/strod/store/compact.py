@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
-from strod.store.change import changing
-from strod.store.history import corpus_at, numbered
-from strod.store.trees import (
-    read_revision,
-    read_split,
-    revision_name,
-    splits_of,
-    words_file,
-)
+from strod.store.change import change
+from strod.store.files import Files
+from strod.store.history import shortened
+from strod.store.schema import replace
+from strod.store.splits import read_splits
+from strod.store.topics import read_revision, revision_name, words_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from strod.store.change import Staging
+    from strod.store.schema import Manifest, TreeRecord
 
 __all__ = ["KEPT", "Compaction", "compact"]
 
@@ -49,38 +49,34 @@ def compact(root: Path, keep: int = KEPT, *, dry_run: bool = False) -> Compactio
     """
     if keep < 1:
         raise UsageError(f"--keep must be 1 or more, not {keep}")
-    with changing(root) as staging:
-        manifest = staging.manifest
-        about, folder = manifest["tree"], root / "tree"
-        history = about["history"][-keep:]
-        before = about["history"][: len(about["history"]) - len(history) + 1]
-        corpora = about["corpora"] | {str(history[0]): corpus_at(about, before)}
-        tree = about | {"history": history, "undone": [], "corpora": corpora}
-        tree = numbered(tree, manifest["corpus"])
-        needed = _needed(folder, tree, manifest, staging.folders("tree/splits"))
-        parts = {name: part for name, part in manifest["parts"].items() if name in needed}
-        gone = [part["bytes"] for name, part in manifest["parts"].items() if name not in needed]
+
+    def work(staging: Staging) -> Compaction:
+        manifest, files = staging.manifest, Files(root, staging.manifest.parts)
+        tree = shortened(manifest.tree, keep)
+        needed = _needed(files, manifest, tree)
+        parts = {name: part for name, part in manifest.parts.items() if name in needed}
+        gone = [part.bytes for name, part in manifest.parts.items() if name not in needed]
         if not dry_run:
-            staging.publish(manifest | {"tree": tree, "parts": parts})
+            staging.publish(replace(manifest, tree=tree, parts=parts))
             staging.sweep(parts)
-    number = len(about["history"]) + len(about["undone"]) - len(history)
-    return Compaction(number, len(gone), sum(gone))
+        before = len(manifest.tree.history) + len(manifest.tree.undone)
+        return Compaction(before - len(tree.history), len(gone), sum(gone))
+
+    return change(root, work, dry_run=dry_run)
 
 
-def _needed(
-    folder: Path, tree: dict[str, Any], manifest: dict[str, Any], names: list[str]
-) -> set[str]:
+def _needed(files: Files, manifest: Manifest, tree: TreeRecord) -> set[str]:
     """Names of the files that these revisions are made of."""
-    segments = {s["name"] for corpus in tree["corpora"].values() for s in corpus["segments"]}
-    known = {name: read_split(folder / "splits" / name) for name in names}
+    width = manifest.corpus.vocabulary
+    segments = {s.name for corpus in tree.corpora.values() for s in corpus.segments}
     splits: set[str] = set()
     needed: set[str] = set()
-    for number in tree["history"]:
-        nodes = [node for node, _ in read_revision(folder, number)[0].values()]
-        needed.add(f"tree/revisions/{revision_name(number)}")
+    for number in tree.history:
+        nodes = list(read_revision(files, number, width).nodes.values())
+        needed.add(revision_name(number))
         needed |= {f"tree/words/{words_file(node)}" for node in nodes}
-        splits |= splits_of(nodes, known)
-    return needed | {n for n in manifest["parts"] if _is_needed(n, segments, splits)}
+        splits |= read_splits(files, nodes, width).keys()
+    return needed | {n for n in manifest.parts if _is_needed(n, segments, splits)}
 
 
 def _is_needed(name: str, segments: set[str], splits: set[str]) -> bool:

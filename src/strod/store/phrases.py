@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
 
-from strod.errors import DamagedError
 from strod.phrases.quality import Phrase
 from strod.phrases.stream import Alphabet
 from strod.phrases.units import Units
-from strod.store.publish import ArrayWriter
-from strod.store.trees import load_array
+from strod.store.arrays import ArrayWriter, read_array
+from strod.store.tables import read_table
+from strod.store.validate import check_counts, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,10 +25,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.phrases.units import Lexicon
+    from strod.store.files import Files
 
 __all__ = ["UnitShard", "read_units", "unit_shards", "write_counts", "write_units"]
 
+FORMS = "phrases/forms.parquet"
 _ARRAYS = {"indptr": "<i8", "indices": "<i4", "counts": "<i4"}
+_SCHEMA = pa.schema(
+    [
+        pa.field("tokens", pa.list_(pa.field("element", pa.int32())), nullable=False),
+        pa.field("count", pa.int64()),
+        pa.field("significance", pa.float64()),
+        pa.field("cohesion", pa.float64()),
+        pa.field("varied", pa.float64()),
+        pa.field("unit", pa.int32(), nullable=False),
+    ]
+)
 
 
 def write_units(folder: Path, units: Units) -> None:
@@ -39,31 +51,36 @@ def write_units(folder: Path, units: Units) -> None:
     nothing: list[float | None] = [None] * len(words)
     table = pa.table(
         {
-            "tokens": pa.array(words + phrases, type=pa.list_(pa.int32())),
+            "tokens": words + phrases,
             "count": [*units.counts.tolist(), *(phrase.count for phrase in units.phrases)],
             "significance": nothing + [phrase.significance for phrase in units.phrases],
             "cohesion": nothing + [phrase.cohesion for phrase in units.phrases],
             "varied": nothing + units.varied.tolist(),
-            "unit": pa.array(units.unit_of, type=pa.int32()),
-        }
+            "unit": units.unit_of,
+        },
+        schema=_SCHEMA,
     )
     pq.write_table(table, folder / "forms.parquet", compression="zstd", write_page_checksum=True)
 
 
-def read_units(folder: Path, lexicon: Lexicon) -> Units:
+def read_units(files: Files, lexicon: Lexicon) -> Units:
     """What `write_units` wrote."""
-    path = folder / "forms.parquet"
-    try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            return _units(file.read(), lexicon)
-    except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
-        why = " ".join(str(error).split())
-        raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
+    table = read_table(files, FORMS, _SCHEMA)
+    with naming(files.path(FORMS)):
+        try:
+            return _units(table, lexicon)
+        except (LookupError, TypeError) as error:
+            raise ValueError(str(error)) from error
 
 
 def _units(table: pa.Table, lexicon: Lexicon) -> Units:
     forms: list[list[int]] = table["tokens"].to_pylist()
+    size = len(lexicon.words)
+    if not all(form and 0 <= min(form) <= max(form) < size for form in forms):
+        raise ValueError("a form has words that are not in the lexicon")
     words = np.array([form[0] for form in forms if len(form) == 1], dtype=np.int32)
+    if any(len(form) == 1 for form in forms[len(words) :]):
+        raise ValueError("single words do not come first")
     stop = lexicon.stop.tolist()
     inside = {token for form in forms[len(words) :] for token in form if stop[token]}
     stops = np.array(sorted(inside), dtype=np.int32)
@@ -128,27 +145,22 @@ class UnitShard:
         return csr_array(parts, shape=(self.size, self.width), copy=False)
 
 
-def unit_shards(folder: Path, shards: Sequence[Place], width: int) -> list[UnitShard]:
+def unit_shards(files: Files, shards: Sequence[Place], width: int) -> list[UnitShard]:
     """Documents by units, in the shards of the corpus."""
-    arrays: dict[str, dict[str, NDArray[Any]]] = {}
-    found = []
-    for shard in shards:
-        name = shard.segment
-        if name not in arrays:
-            arrays[name] = {
-                array: load_array(folder / name / f"{array}.npy", kind)
-                for array, kind in _ARRAYS.items()
-            }
-            if not _fit(**arrays[name], width=width):
-                raise DamagedError(f"{folder / name}: is damaged; run strod check")
-        found.append(UnitShard(shard.first, shard.size, arrays[name], shard.begin, width))
+    sizes = {shard.segment: shard.begin + shard.size for shard in shards}
+    arrays = {name: _segment(files, name, size, width) for name, size in sizes.items()}
+    return [
+        UnitShard(shard.first, shard.size, arrays[shard.segment], shard.begin, width)
+        for shard in shards
+    ]
+
+
+def _segment(files: Files, name: str, size: int, width: int) -> dict[str, NDArray[Any]]:
+    where = f"phrases/{name}"
+    found = {
+        array: read_array(files, f"{where}/{array}.npy", kind) for array, kind in _ARRAYS.items()
+    }
+    if files.digests is not None:  # what is being written is not looked at again
+        with naming(files.path(where)):
+            check_counts(found["indptr"], found["indices"], found["counts"], size, width)
     return found
-
-
-def _fit(indptr: NDArray[Any], indices: NDArray[Any], counts: NDArray[Any], width: int) -> bool:
-    """Whether these can be rows of counts of so many units."""
-    sizes = np.diff(indptr)
-    held = len(indices)
-    if not len(indptr) or indptr[0] or (sizes < 0).any() or not indptr[-1] == held == len(counts):
-        return False
-    return not held or bool(indices.min() >= 0 and indices.max() < width)

@@ -2,67 +2,40 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import json
 import os
+import re
 import shutil
+import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from strod.errors import BusyError, InputError, StrodError, UsageError
+from strod.store.files import is_name
+from strod.store.manifest import NAME, REPORT, file_digests, finished, is_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from strod.store.schema import FileRecord, Manifest
 
 __all__ = [
-    "ArrayWriter",
+    "Draft",
     "explained",
     "locked",
     "publish_folder",
     "put_in_place",
     "sync",
     "sync_tree",
+    "tidied",
     "write_json",
 ]
 
-_HEADER = 128  # bytes, as numpy writes for one-dimensional arrays
-_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
-
-
-class ArrayWriter:
-    """Writes a one-dimensional ``.npy`` file whose length is not known beforehand."""
-
-    def __init__(self, path: Path, dtype: str) -> None:
-        self._dtype = np.dtype(dtype)
-        self._file = path.open("wb")
-        self._file.write(bytes(_HEADER))
-        self.size = 0
-
-    def append(self, values: NDArray[Any]) -> None:
-        """Add values at the end."""
-        data = np.ascontiguousarray(values, dtype=self._dtype)
-        self._file.write(data.data)
-        self.size += data.size
-
-    def discard(self) -> None:
-        """Close the file of an array that will not be finished."""
-        with suppress(OSError):
-            self._file.close()
-
-    def close(self) -> None:
-        """Write the header."""
-        with self._file as file:
-            file.seek(0)
-            description = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size,)}
-            text = repr(description).ljust(_HEADER - 11).encode("latin-1") + b"\n"
-            file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+MARK = ".strod-building"  # a folder that holds it was made by a build that did not end
+_HOLDER = re.compile(rb"(?:\d{1,20}\n)?\Z")
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
@@ -88,10 +61,25 @@ def sync_tree(folder: Path) -> None:
         sync(Path(root))
 
 
+def _open_lock(path: Path) -> int:
+    """The lock file, which is nobody else's file: not a link, a pipe, or one with other content."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise UsageError(f"{path}: is not a lock file of strod; move it away")
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o600)
+    about = os.fstat(descriptor)
+    own = stat.S_ISREG(about.st_mode) and about.st_nlink <= 1
+    if not own or not _HOLDER.match(os.pread(descriptor, 64, 0)):
+        os.close(descriptor)
+        raise UsageError(f"{path}: is not a lock file of strod; move it away")
+    return descriptor
+
+
 def _take(path: Path) -> int:
     """Lock the file `path`; the system frees it when the process ends, however it ends."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = _open_lock(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -107,25 +95,71 @@ def _take(path: Path) -> int:
 
 
 @contextmanager
+def tidied(tidy: Callable[[], None]) -> Iterator[None]:
+    """Tidy up when the block ends, however it ends.
+
+    A signal that comes meanwhile would leave half of it: then it is done once more, from the
+    beginning, before the signal has its way.
+    """
+    try:
+        yield
+    finally:
+        try:
+            tidy()
+        except BaseException:
+            tidy()
+            raise
+
+
+@contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold `path`, a file beside the folder that is written."""
     try:
         descriptor = _take(path)
     except OSError as error:
         raise UsageError(f"{path.parent}: cannot be written: {error.strerror}") from error
-    try:
-        with suppress(OSError):  # the number is a courtesy; a full disk shows itself later
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()}\n".encode())
-        yield
-    finally:
+
+    def unlock() -> None:
         with suppress(OSError):  # the lock is on the open file: one that stays locks nobody out
-            path.unlink(missing_ok=True)
+            if os.path.samestat(os.fstat(descriptor), path.stat()):  # not that of the next one
+                path.unlink()
+
+    try:
+        with tidied(unlock):
+            with suppress(OSError):  # the number is a courtesy; a full disk shows itself later
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"{os.getpid()}\n".encode())
+            yield
+    finally:
         os.close(descriptor)
 
 
+class Draft:
+    """A folder whose files will be those of a workspace.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are written, under the names they will have.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def digests(self, workers: int = 1) -> dict[str, FileRecord]:
+        """Size and checksum of every file that was written."""
+        found = (path for path in self.folder.rglob("*") if path.is_file())
+        names = (path.relative_to(self.folder).as_posix() for path in found)
+        return file_digests(self.folder, sorted(name for name in names if is_name(name)), workers)
+
+    def seal(self, manifest: Manifest, workers: int = 1) -> None:
+        """Write the manifest of a workspace that is all in this folder."""
+        content = finished(manifest, self.digests(workers))
+        write_json(self.folder / NAME, content)
+
+
 @contextmanager
-def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Draft]:
     """Give a folder to write into; it becomes `target` if the block ends well.
 
     The folder lies beside `target`. What a killed run left there is removed first. If the
@@ -137,63 +171,104 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     building = target.parent / f".{target.name}.building"
     with locked(target.parent / f".{target.name}.lock"):
         _recover(target)
-        if os.path.lexists(target) and not overwrite:
-            raise UsageError(f"{target}: exists already; give another name or --overwrite")
-        if os.path.lexists(target) and not (target / "manifest.json").is_file():
-            raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
-        shutil.rmtree(building, ignore_errors=True)
-        try:
-            building.mkdir()
-            yield building
-            sync_tree(building)
-            put_in_place(building, target)
-        except OSError as error:
-            raise explained(error, building) from error
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
+        _check_free(target, overwrite=overwrite)
+        _remove(building)
+        with tidied(lambda: shutil.rmtree(building, ignore_errors=True)):
+            try:
+                building.mkdir()
+                (building / MARK).touch()
+                yield Draft(building)
+                (building / MARK).unlink()
+                sync_tree(building)
+                put_in_place(building, target)
+            except OSError as error:
+                raise explained(error, building) from error
 
 
-def _exchange(one: Path, other: Path) -> None:
-    """Swap two folders in one step, so that neither name is ever without one."""
-    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if swap and not swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE):
+def _check_free(target: Path, *, overwrite: bool) -> None:
+    """Refuse to replace anything but a workspace and what strod wrote there."""
+    if not os.path.lexists(target):
         return
-    number = ctypes.get_errno() if swap else errno.ENOSYS
-    if number not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-        raise OSError(number, os.strerror(number), str(other))
-    # Not this system or not this file system: as close as plain renames get.
-    aside = _aside(other)
-    other.rename(aside)
-    try:
-        one.rename(other)
-    except OSError:
-        aside.rename(other)
-        raise
-    aside.rename(one)
+    if not overwrite:
+        raise UsageError(f"{target}: exists already; give another name or --overwrite")
+    if not (is_workspace(target) or (target / "corpus" / "lexicon.parquet").is_file()):
+        raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
+    foreign = _foreign(target)
+    if foreign is not None:
+        raise UsageError(f"{target}: holds {foreign}, which strod did not write; move it away")
+
+
+def _foreign(workspace: Path) -> str | None:
+    """A file, link or folder in a workspace that is none of its own."""
+    for folder, folders, names in os.walk(workspace):
+        where = Path(folder).relative_to(workspace)
+        for name in sorted(names):
+            full = (where / name).as_posix()
+            if full not in (NAME, REPORT) and not is_name(full):
+                return full
+        for name in folders:
+            full = (where / name).as_posix()
+            known = full.startswith(("corpus", "phrases", "tree", ".change"))
+            if (workspace / full).is_symlink() or not known:
+                return full
+    return None
 
 
 def _aside(target: Path) -> Path:
     return target.parent / f".{target.name}.old"
 
 
+def _is_own(folder: Path) -> bool:
+    """Whether a folder beside the target is one that a build left behind."""
+    real = folder.is_dir() and not folder.is_symlink()
+    return real and ((folder / MARK).is_file() or is_workspace(folder))
+
+
+def _remove(folder: Path) -> None:
+    """Remove what a build left behind; what is somebody else's is not touched."""
+    if not os.path.lexists(folder):
+        return
+    if not _is_own(folder) and any(folder.iterdir()):
+        raise UsageError(f"{folder}: was not left by strod; move it away")
+    shutil.rmtree(folder)
+
+
 def _recover(target: Path) -> None:
     """Put back what a run that was killed between two renames had put aside."""
-    if _aside(target).exists():
-        if target.exists():
-            shutil.rmtree(_aside(target), ignore_errors=True)
-        else:
-            _aside(target).rename(target)
+    if not _is_own(_aside(target)):
+        return
+    if target.exists():
+        shutil.rmtree(_aside(target), ignore_errors=True)
+    else:
+        _aside(target).rename(target)
 
 
 def put_in_place(building: Path, target: Path) -> None:
-    """Rename `building` to `target`; the old `target`, if any, takes its place."""
-    move = _exchange if target.exists() else Path.rename
-    move(building, target)
+    """Rename `building` to `target`; an old `target` is put aside first and then removed."""
+    aside = _aside(target)
+    replaces = target.exists()
+    if replaces:
+        target.rename(aside)
     try:
-        sync(target.parent)
-    except OSError:  # not certain to stay, so it is taken back
-        move(target, building)
+        building.rename(target)
+    except BaseException:  # a signal, too, leaves one of the two in place
+        if replaces and not target.exists():
+            aside.rename(target)
         raise
+    with tidied(lambda: _forget(aside, target) if replaces else None):
+        try:
+            sync(target.parent)
+        except OSError:  # not certain to stay, so it is taken back
+            target.rename(building)
+            if replaces:
+                aside.rename(target)
+            raise
+
+
+def _forget(aside: Path, target: Path) -> None:
+    """Remove what was replaced, if what replaces it is there."""
+    if target.exists():
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def explained(error: OSError, folder: Path) -> StrodError:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.store.publish import ArrayWriter
-from strod.store.trees import load_array
+from strod.store.arrays import ArrayWriter, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,20 +14,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.store.files import Files
+
 __all__ = ["keep_rows"]
 
 ROWS = 1 << 16  # at once
 
 
 def keep_rows(
-    source: Path, target: Path, offsets: str, arrays: Mapping[str, str], keep: NDArray[np.bool_]
+    files: Files,
+    where: tuple[str, Path],
+    offsets: str,
+    arrays: Mapping[str, str],
+    keep: NDArray[np.bool_],
 ) -> None:
-    """Copy the rows to keep from one folder to another.
+    """Copy the rows to keep from a folder of a workspace to another.
 
     Parameters
     ----------
-    source, target : Path
-        Folders with ``.npy`` files of the same names.
+    files : Files
+        The workspace.
+    where : (str, Path)
+        Name of the folder in the workspace, and the folder to write to.
     offsets : str
         Name of the array that says where each row begins.
     arrays : mapping of str
@@ -36,12 +43,13 @@ def keep_rows(
     keep : ndarray of bool
         Which rows stay.
     """
+    source, target = where
     target.mkdir(parents=True, exist_ok=True)
-    begins = load_array(source / f"{offsets}.npy", "<i8")
+    begins = read_array(files, f"{source}/{offsets}.npy", "<i8")
     sizes = np.diff(begins)
     _write(target / f"{offsets}.npy", "<i8", [np.concatenate([[0], np.cumsum(sizes[keep])])])
     for name, kind in arrays.items():
-        data = load_array(source / f"{name}.npy", kind)
+        data = read_array(files, f"{source}/{name}.npy", kind)
         pieces = (
             data[begins[row] : begins[min(row + ROWS, len(keep))]][
                 np.repeat(keep[row : row + ROWS], sizes[row : row + ROWS])

@@ -14,7 +14,7 @@ from strod.text.reference import tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["bigrams", "find_tokenizer"]
+__all__ = ["BUILT_IN", "bigrams", "find_tokenizer"]
 
 # Scripts written without spaces: the words of a run are its overlapping pairs of characters.
 _UNSPACED = regex.compile(
@@ -58,7 +58,9 @@ def bigrams(text: str) -> list[list[str]]:
     return [_paired(sentence) for sentence in _sentences(text)]
 
 
-_BUILT_IN: dict[str, Callable[[str], Iterable[Sequence[str]]]] = {
+# None stands for the default, which is compiled.
+BUILT_IN: dict[str, Callable[[str], Iterable[Sequence[str]]] | None] = {
+    "words": None,
     "bigrams": bigrams,
 }
 
@@ -68,10 +70,8 @@ def find_tokenizer(name: str) -> Callable[[str], Iterable[Sequence[str]]] | None
 
     ``package.module:function`` names one of the user's own.
     """
-    if name == "words":
-        return None
-    if name in _BUILT_IN:
-        return _BUILT_IN[name]
+    if name in BUILT_IN:
+        return BUILT_IN[name]
     module, colon, function = name.partition(":")
     if not (module and colon and function):
         choices = "words, bigrams or package.module:function"

@@ -20,7 +20,7 @@ from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.sampling import ENOUGH, root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.split import NotSplit, Split, split_node
-from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
+from strod.tree.topic import ROOT, Node, Part, child_id, number_children, seed_of
 from strod.tree.walk import Walk, blocks
 from strod.work import Serial
 
@@ -342,6 +342,7 @@ class Grower:
         nodes = self.tree.nodes
         for name in {nodes[name].parent for name in fresh} - {None}:
             nodes[str(name)].children.sort(key=lambda name: (-nodes[name].weight, name))
+        number_children(nodes)
         kept = self.kept.astype(np.float64)
         head_words(self.shards, nodes, fresh, kept, self.engine)
         self.tree.passes += len(nodes) > 1

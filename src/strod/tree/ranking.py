@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["affinity", "head_words", "meetings", "npmi_table", "ranked", "scores"]
+__all__ = ["NOTHING", "affinity", "head_words", "meetings", "npmi_table", "ranked", "scores"]
 
 HEADS = 20  # words of a topic whose order heeds how well they go together
+NOTHING = 1e-9  # score that rounding alone gives, where a topic is all that is above it
 TOGETHER = 8.0  # what affinity is worth: e^(8·0.1) is a factor of 2.2
 
 
@@ -124,7 +125,10 @@ def head_words(
             continue
         if node.parent not in logs:
             logs[node.parent] = _log(_toned(nodes[node.parent].words, kept))
-        score = _divergence(_toned(node.words, kept), logs[node.parent] + logs[ROOT])
+        own = _toned(node.words, kept)
+        score = _divergence(own, logs[node.parent] + logs[ROOT])
+        if score.max() < NOTHING:  # as it is all there is, its frequent words stand for it
+            score = own
         best[name] = _largest(score, node.words > 0)
         weights[name] = np.maximum(score[best[name]], 0)
     if not best:

@@ -153,7 +153,7 @@ def _merged_id(names: Sequence[str], parts: list[Part]) -> str:
 
 def _attach(tree: Grown, name: str, parent: Node) -> None:
     node = tree.nodes[name]
-    node.parent = parent.id
+    node.parent, node.number = parent.id, 0  # it gets a new address there
     shift = parent.level + 1 - node.level
     for below in [name, *descendants(tree, name)]:
         tree.nodes[below].level += shift

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ROOT", "Node", "Part", "child_id", "seed_of", "walk"]
+    Array = NDArray[np.float64]
+
+__all__ = ["ROOT", "Node", "Part", "child_id", "number_children", "seed_of", "walk"]
 
 ROOT = "o"
 
@@ -36,6 +38,21 @@ class Part(NamedTuple):
     fine: list[int]
 
 
+class _Words:
+    """The words of a topic: an array, or a function that reads them when they are needed."""
+
+    def __get__(self, node: Node | None, _: type | None = None) -> Array:
+        if node is None:
+            raise AttributeError("there is no default")
+        value = node.__dict__["words"]
+        if callable(value):
+            value = node.__dict__["words"] = value()
+        return cast("Array", value)
+
+    def __set__(self, node: Node, value: Array | Callable[[], Array]) -> None:
+        node.__dict__["words"] = value
+
+
 @dataclass
 class Node:
     """A topic while the tree grows.
@@ -50,7 +67,7 @@ class Node:
         0 for the root.
     parts : list of Part
         What it is made of; none for the root.
-    words : ndarray of shape (V,)
+    words : ndarray of shape (V,), or a function that gives it
         φ.
     weight : float
         Share of the corpus: the mean of the documents' shares.
@@ -78,13 +95,17 @@ class Node:
         Whether somebody gave it its name.
     bids : list of list of Part
         If it was merged: what its members were made of. They compete for documents as before.
+    number : int
+        Its place in the path among its siblings; it never gets another one there. 0 for the root.
+    last_number : int
+        The highest that a child of it ever had.
     """
 
     id: str
     parent: str | None
     level: int
     parts: list[Part]
-    words: NDArray[np.float64]
+    words: _Words = _Words()
     weight: float = 1.0
     alpha: float = 1.0
     alpha0: float = 0.0
@@ -98,15 +119,25 @@ class Node:
     pinned: bool = False
     named: bool = False
     bids: list[list[Part]] = field(default_factory=list)
+    number: int = 0
+    last_number: int = 0
 
 
 def walk(nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
-    """Paths and ids of all topics, level by level; children are numbered in their order."""
+    """Paths and ids of all topics, level by level; siblings by falling weight."""
     waiting = [(ROOT, ROOT)]
     for path, name in waiting:  # grows while it is read
         yield path, name
-        children = nodes[name].children
-        waiting += [(f"{path}/{i}", child) for i, child in enumerate(children, 1)]
+        waiting += [(f"{path}/{nodes[child].number}", child) for child in nodes[name].children]
+
+
+def number_children(nodes: Mapping[str, Node]) -> None:
+    """Give numbers to children that have none yet, in their order: none that was ever used."""
+    for node in nodes.values():
+        for child in node.children:
+            if not nodes[child].number:
+                node.last_number += 1
+                nodes[child].number = node.last_number
 
 
 def child_id(parent: str, fine: list[int], split: str) -> str:

@@ -1,0 +1,226 @@
+"""Decompositions on disk, and the shares of the documents in them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from strod.errors import DamagedError
+from strod.store.arrays import ArrayWriter, read_array
+from strod.store.files import Files
+from strod.store.manifest import VERSION, sealed
+from strod.store.publish import write_json
+from strod.store.schema import SplitRecord, as_json, parse
+from strod.store.topics import read_json
+from strod.store.upgrade import upgraded_split
+from strod.store.validate import check_expected_counts, check_shares, naming
+from strod.tree.grouping import Merge
+from strod.tree.inference import FineTopics, Shares
+from strod.tree.polish import Overlap
+from strod.tree.shares import joined, rows
+from strod.tree.split import Split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from strod.store.change import Staging
+    from strod.tree.topic import Node, Part
+
+__all__ = ["DiskBook", "read_split", "read_splits", "write_split"]
+
+_ARRAYS = {"indptr": "<i8", "indices": "<u2", "values": "<f4"}
+NEAR = 1e-4  # how far weights, which are means of 32-bit shares, may be from a sum of 1
+
+
+class DiskBook:
+    """Shares of documents: a folder for each decomposition, and in it one for each segment.
+
+    Parameters
+    ----------
+    folder : Path or Staging
+        Where new ones are written: a workspace that is being built, or a change, whose folder is
+        made when it is needed.
+    segments : sequence of (str, int)
+        Names of the segments of the corpus, and how many documents each has.
+    files : Files, optional
+        The workspace that has those which `folder` has not.
+    sizes : callable, optional
+        How many topics a decomposition of `files` has.
+    """
+
+    def __init__(
+        self,
+        folder: Path | Staging,
+        segments: Sequence[tuple[str, int]],
+        files: Files | None = None,
+        sizes: Callable[[str], int] | None = None,
+    ) -> None:
+        self._target, self._files, self._sizes = folder, files, sizes
+        self._segments = dict(segments)
+        self._names = [name for name, _ in segments]
+        self._ends = np.cumsum([documents for _, documents in segments]).tolist()
+        self._written: dict[str, int] = {}
+        self._writers: dict[str, dict[str, ArrayWriter]] = {}
+        self._shares: dict[tuple[str, str], Shares] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is still open because something failed."""
+        for writers in self._writers.values():
+            for writer in writers.values():
+                writer.discard()
+
+    def append(self, owner: str, part: Shares) -> None:
+        """The next documents; a part lies within one segment."""
+        size = len(part.indptr) - 1
+        begin = self._written.get(owner, 0)
+        if owner not in self._writers:
+            segment = bisect_right(self._ends, begin) if size else len(self._ends) - 1
+            self._writers[owner] = self._opened(owner, self._names[segment])
+        writers = self._writers[owner]
+        writers["indptr"].append(part.indptr[1:] + writers["values"].size)
+        writers["indices"].append(part.indices)
+        writers["values"].append(part.values)
+        self._written[owner] = begin + size
+        if size and self._written[owner] in self._ends[:-1]:
+            self._finish(owner)
+
+    def _opened(self, owner: str, segment: str) -> dict[str, ArrayWriter]:
+        where = self._target if isinstance(self._target, Path) else self._target.folder
+        folder = where / "tree" / "splits" / owner / segment
+        folder.mkdir(parents=True, exist_ok=True)
+        writers = {
+            name: ArrayWriter(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()
+        }
+        writers["indptr"].append(np.zeros(1, dtype=np.int64))
+        return writers
+
+    def _finish(self, owner: str) -> None:
+        for writer in self._writers[owner].values():
+            writer.close()
+        del self._writers[owner]
+
+    def close(self, owner: str) -> None:
+        """All documents are there."""
+        if owner in self._writers:
+            self._finish(owner)
+
+    def read(self, owner: str, first: int, size: int) -> Shares:
+        """Shares of some documents, memory-mapped."""
+        parts, begin = [], 0
+        for name, end in zip(self._names, self._ends, strict=True):
+            low, high = max(first, begin), min(first + size, end)
+            if low < high:
+                parts.append(rows(self._segment(owner, name), low - begin, high - low))
+            begin = end
+        if not parts:
+            parts = [rows(self._segment(owner, self._names[-1]), 0, 0)]
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def _segment(self, owner: str, segment: str) -> Shares:
+        if (owner, segment) not in self._shares:
+            where = f"tree/splits/{owner}/{segment}"
+            if self._files is None or owner in self._written:
+                target = self._target if isinstance(self._target, Path) else self._target.folder
+                found = _arrays(Files(target), where)
+            else:
+                found = _arrays(self._files, where)
+                topics = 1 << 16 if self._sizes is None else self._sizes(owner)
+                with naming(self._files.path(where)):
+                    check_shares(*found, self._segments[segment], topics)
+            self._shares[owner, segment] = found
+        return self._shares[owner, segment]
+
+
+def _arrays(files: Files, where: str) -> Shares:
+    return Shares(
+        *(read_array(files, f"{where}/{name}.npy", kind) for name, kind in _ARRAYS.items())
+    )
+
+
+def write_split(folder: Path, name: str, split: Split) -> None:
+    """Write a decomposition into a workspace or a change."""
+    where = folder / "tree" / "splits" / name
+    np.save(where / "fine.npy", split.topics.counts.astype("<f4"))
+    record = SplitRecord(
+        version=VERSION,
+        weights=tuple(split.overlap.weights.tolist()),
+        joint=tuple(map(tuple, split.overlap.joint.tolist())),
+        effective_documents=tuple(split.overlap.documents.tolist()),
+        merges=tuple((merge.kept, merge.gone, merge.lift) for merge in split.merges),
+        alpha0=split.alpha0,
+        total=split.total,
+        values=tuple(split.values),
+        noise=split.noise,
+        documents=split.documents,
+        components=tuple(split.parts),
+    )
+    write_json(where / "split.json", sealed(as_json(record)))
+
+
+def read_split(files: Files, name: str, width: int) -> Split:
+    """A decomposition over a vocabulary of `width` words."""
+    where = f"tree/splits/{name}"
+    content = read_json(files, f"{where}/split.json")
+    about = parse(upgraded_split(content), SplitRecord, files.path(f"{where}/split.json"))
+    counts = read_array(files, f"{where}/fine.npy", "<f4", 2)
+    with naming(files.path(f"{where}/fine.npy")):
+        check_expected_counts(counts, len(about.weights), width)
+    if abs(sum(about.weights) - 1) > NEAR:
+        raise DamagedError(f"{files.path(where)}: its weights do not add up to 1; run strod check")
+    shared = Overlap(
+        np.array(about.weights), np.array(about.joint), np.array(about.effective_documents)
+    )
+    return Split(
+        FineTopics(counts),
+        shared,
+        [Merge(*merge) for merge in about.merges],
+        about.alpha0,
+        about.total,
+        list(about.values),
+        about.noise,
+        about.documents,
+        list(about.components),
+    )
+
+
+def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, Split]:
+    """Decompositions that topics are made of, and those that these are made of."""
+    nodes = list(nodes)
+    used = [
+        part for node in nodes for part in (*node.parts, *(p for bid in node.bids for p in bid))
+    ]
+    splits: dict[str, Split] = {}
+    for part in used:  # grows while it is read
+        if part.split not in splits:
+            if not files.has(f"tree/splits/{part.split}/split.json"):
+                raise DamagedError(
+                    f"{files.root}: decomposition {part.split!r} is missing; run strod check"
+                )
+            splits[part.split] = read_split(files, part.split, width)
+            used += splits[part.split].parts
+    _check_references(files, used, splits)
+    return splits
+
+
+def _check_references(files: Files, used: Sequence[Part], splits: Mapping[str, Split]) -> None:
+    """Components are there, and no decomposition is made of itself, however far down."""
+    for part in used:
+        if any(not 0 <= fine < splits[part.split].topics.size for fine in part.fine):
+            raise DamagedError(f"{files.root}: {part.split} has fewer topics; run strod check")
+    done: set[str] = set()
+    waiting = dict(splits)
+    while waiting:
+        ready = [n for n, split in waiting.items() if all(p.split in done for p in split.parts)]
+        if not ready:
+            raise DamagedError(
+                f"{files.root}: decomposition {min(waiting)} is made of itself; run strod check"
+            )
+        done.update(ready)
+        for name in ready:
+            del waiting[name]
