@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from playwright.sync_api import expect
 
 import strod as package
 from strod import pages
@@ -70,7 +71,7 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
     browser.press(str(right[0] + 1))  # by key
     assert pressed(browser) == [right[0] + 1]
     browser.page.reload()  # at once: a choice is kept when it is made
-    assert pressed(browser) == [right[0] + 1]
+    expect(browser.page.locator(".option[aria-pressed=true] kbd")).to_have_text(str(right[0] + 1))
     browser.press("Enter")
     browser.page.click(f".option:nth-child({right[1] + 1})")  # by mouse
     assert pressed(browser) == [right[1] + 1]
@@ -82,7 +83,7 @@ def test_answer_reload_save_and_score(browser: Browser, study: Made) -> None:
     browser.page.click("#next")
 
     browser.page.reload()  # as if the tab had been closed
-    assert browser.page.inner_text("#count") == "Question 5 of 8, 4 answered"
+    expect(browser.page.locator("#count")).to_have_text("Question 5 of 8, 4 answered")
     assert TOPIC in browser.page.inner_text("#ask")
     assert browser.page.is_visible("#above")
     browser.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
@@ -137,10 +138,9 @@ def test_going_back_to_the_beginning_keeps_the_answers(browser: Browser, study: 
     "kept", ["{", "[]", '{"answers": [9, -1, "x", null, 0.5, {}, 1], "at": 99, "judge": 3}']
 )
 def test_what_was_kept_may_be_anything(browser: Browser, study: Made, kept: str) -> None:
-    browser.open(study.page)
     place = f"strod-intrusion-{study.study}"
-    browser.page.evaluate(f"localStorage.setItem({place!r}, {json.dumps(kept)})")
-    browser.page.reload()
+    browser.page.add_init_script(f"localStorage.setItem({place!r}, {json.dumps(kept)})")
+    browser.open(study.page)
     begin_again = browser.page.evaluate("document.getElementById('intro').hidden")
     if begin_again:  # "at": 99 is the end
         assert "7 of 8 questions are still open" in browser.page.inner_text("#left")
@@ -186,3 +186,12 @@ def test_trees_without_phrases_show_words(browser: Browser, tmp_path: Path) -> N
     assert made.questions == {"w": {"phrase": 2, "topic": 0}}
     begin(browser, made)
     assert browser.page.evaluate("document.querySelectorAll('#options button').length") == 4
+
+
+def test_a_second_tab_follows(browser: Browser, study: Made) -> None:
+    begin(browser, study)
+    other = browser.page.context.new_page()
+    other.goto(study.page.as_uri())
+    expect(other.locator("#count")).to_have_text("Question 1 of 8, 0 answered")
+    browser.press("1", "Enter")
+    expect(other.locator("#count")).to_have_text("Question 2 of 8, 1 answered")

@@ -185,5 +185,11 @@
     else return;
     event.preventDefault();
   });
+  // Another tab, or this one before it was loaded again: what it kept may arrive late.
+  addEventListener("storage", (event) => {
+    if (event.key !== place) return;
+    state = recall();
+    show(false);
+  });
   show(state.at < 0);
 })();
