@@ -48,6 +48,7 @@ def _table(files: Files, name: str, schema: pa.Schema, rows: int | None) -> pa.T
     room = max(ROOM, TIMES * len(source))
     coded = [path for field in schema for path in _coded(field)]
     options = {"read_dictionary": coded, "page_checksum_verification": True}
+    # Arrow's own threads may outlive the read, and end the process at its exit by a signal.
     with pq.ParquetFile(pa.BufferReader(source), **options) as file:
         if rows is not None and file.metadata.num_rows != rows:
             raise ValueError(f"has {file.metadata.num_rows} rows, not {rows}")
@@ -56,7 +57,7 @@ def _table(files: Files, name: str, schema: pa.Schema, rows: int | None) -> pa.T
         missing = set(schema.names) - set(file.schema_arrow.names)
         if missing:
             raise ValueError(f"has no column {min(missing)}")
-        table = file.read(columns=schema.names).select(schema.names)
+        table = file.read(columns=schema.names, use_threads=False).select(schema.names)
     if sum(_decoded_bytes(column) for column in table.columns) > room:
         raise ValueError("holds more than a file of its size can")
     columns = [_plain(column, field) for column, field in zip(table.columns, schema, strict=True)]
