@@ -6,48 +6,49 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import strod
-from tests.conftest import json_lines
-from tests.hostile.forge import forgeries, victims
-from tests.hostile.trial import MEMORY, tried, warm_up
-from tests.planted_text import planted_texts
+from tests.hostile.forge import forgeries
+from tests.hostile.trial import MEMORY, tried
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.hostile.forge import Forgery
+
 PARTS = 20  # tests, so that processes can share them
-EVERY = 100  # of so many forgeries one is tried every day
+EVERY = 4  # of so many forgeries one is tried: more than two thousand
+DAILY = 10  # and of so many of these one every day
+FOUND = ["tree/revisions/00002.json: topics/12/components/0/0 empty"]
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small workspace with two revisions, new documents, and what lies outside."""
-    folder = tmp_path_factory.mktemp("hostile") / "base"
-    folder.mkdir()
-    texts = planted_texts(60)
-    records = [{"id": f"d{i}", "text": t, "n": i, "c": "xy"[i % 2]} for i, t in enumerate(texts)]
-    new = [{"id": f"n{i}", "text": text, "n": 1, "c": "x"} for i, text in enumerate(texts[:5])]
-    (folder / "new.jsonl").write_bytes(json_lines(*new))
-    victims(folder)
-    workspace = strod.build(
-        records, out=folder / "w.strod", children=3, height=2, meta=["n:number", "c"], workers=1
-    )
-    workspace.pin("o/2")
-    warm_up(workspace.path, folder.parent / "warm")
-    return workspace.path
+def problems(base: Path, folder: Path, chosen: list[Forgery]) -> list[str]:
+    """All that went wrong when every command met these forgeries."""
+    found = []
+    for number, forgery in enumerate(chosen):
+        ended = tried(base, folder / str(number), forgery.apply)
+        found += [f"{forgery.name}: {wrong}" for wrong in ended.wrong]
+        if ended.signal:
+            found.append(f"{forgery.name}: signal {ended.signal}")
+        if ended.peak > MEMORY:
+            found.append(f"{forgery.name}: {ended.peak >> 20} MB")
+        if ended.codes.get("check") == 0 and 1 in ended.codes.values():
+            found.append(f"{forgery.name}: called sound, but {ended.codes}")
+    return found
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_forged(base: Path, tmp_path: Path, part: int) -> None:
-    """Some of the forgeries, all commands; says all that went wrong."""
-    problems = []
-    for number, forgery in enumerate(forgeries(base)[::EVERY][part::PARTS]):
-        ended = tried(base, tmp_path / str(number), forgery)
-        problems += [f"{forgery.name}: {wrong}" for wrong in ended.wrong]
-        if ended.signal:
-            problems.append(f"{forgery.name}: signal {ended.signal}")
-        if ended.peak > MEMORY:
-            problems.append(f"{forgery.name}: {ended.peak >> 20} MB")
-        if ended.codes.get("check") == 0 and 1 in ended.codes.values():
-            problems.append(f"{forgery.name}: called sound, but {ended.codes}")
-    assert problems == []
+    assert problems(base, tmp_path, forgeries(base)[:: EVERY * DAILY][part::PARTS]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS * DAILY))
+def test_forged_in_more_ways(base: Path, tmp_path: Path, part: int) -> None:
+    chosen = [one for n, one in enumerate(forgeries(base)[::EVERY]) if n % DAILY]
+    assert problems(base, tmp_path, chosen[part :: PARTS * DAILY]) == []
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_once(base: Path, tmp_path: Path, name: str) -> None:
+    """Forgeries that a command once stumbled over."""
+    [chosen] = [one for one in forgeries(base) if one.name == name]
+    assert problems(base, tmp_path, [chosen]) == []

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tests.conftest import strod
 
 if TYPE_CHECKING:
-    from tests.hostile.forge import Forgery
+    from collections.abc import Callable, Iterable
 
 __all__ = ["COMMANDS", "MEMORY", "Ended", "tried", "warm_up"]
 
@@ -49,9 +49,10 @@ COMMANDS: dict[str, list[str]] = {
 
 @dataclass(frozen=True)
 class Ended:
-    """How the commands ended, what was wrong, and how the process ended."""
+    """How the commands ended, what they said, what was wrong, and how the process ended."""
 
     codes: dict[str, int]
+    said: dict[str, str]
     wrong: list[str]
     signal: int
     peak: int
@@ -66,62 +67,67 @@ def _places(folder: Path) -> dict[str, Path]:
     return {"W": folder / "w.strod", "N": folder / "new.jsonl", "O": folder / "out.html"}
 
 
-def _run(folder: Path, name: str) -> tuple[int, str]:
-    """The exit code of a command, and what was wrong with how it ended."""
+def _run(folder: Path, name: str) -> tuple[int, str, str]:
+    """The exit code of a command, its error line, and what was wrong with how it ended."""
     places = _places(folder)
     signal.alarm(SECONDS)
     try:
         ended = strod(*(places.get(part, part) for part in COMMANDS[name]))
     except BaseException as error:  # noqa: BLE001 - that is what is looked for
         last = traceback.extract_tb(error.__traceback__)[-1]
-        return -1, f"{type(error).__name__} {error} at {Path(last.filename).name}:{last.lineno}"
+        return -1, "", f"{type(error).__name__} {error} at {Path(last.filename).name}:{last.lineno}"
     finally:
         signal.alarm(0)
     told = [line for line in ended.err.splitlines() if line.startswith("strod: ")]
     clean = ended.code in (0, 1, 2) and (not ended.code or len(told) == 1)
-    return ended.code, "" if clean else f"ended with {ended.code}: {ended.err[-300:]}"
+    problem = "" if clean else f"ended with {ended.code}: {ended.err[-300:]}"
+    return ended.code, "".join(told), problem
 
 
-def _run_all(folder: Path) -> tuple[dict[str, int], list[str]]:
+def _run_all(
+    folder: Path, names: Iterable[str]
+) -> tuple[dict[str, int], dict[str, str], list[str]]:
     before, modules = _outside(folder), set(sys.modules)
-    codes, wrong = {}, []
-    for name in COMMANDS:
-        codes[name], problem = _run(folder, name)
+    codes, said, wrong = {}, {}, []
+    for name in names:
+        codes[name], said[name], problem = _run(folder, name)
         if problem:
             wrong.append(f"{name}: {problem}"[:300])
         if _outside(folder) != before:
             wrong.append(f"{name}: something outside has changed")
     traps = [name for name in set(sys.modules) - modules if "trap" in name]
-    return codes, wrong + [f"{name} was imported" for name in traps]
+    return codes, said, wrong + [f"{name} was imported" for name in traps]
 
 
-def tried(base: Path, folder: Path, forgery: Forgery) -> Ended:
-    """Forge a copy of a workspace and run all commands on it."""
+def tried(
+    base: Path, folder: Path, change: Callable[[Path], object], names: Iterable[str] = COMMANDS
+) -> Ended:
+    """Change a copy of a workspace and run commands on it."""
     shutil.copytree(base.parent, folder)
-    forgery.apply(folder / "w.strod")
+    change(folder / "w.strod")
     child = os.fork()
     if not child:
         try:
             baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            codes, wrong = _run_all(folder)
+            found = _run_all(folder, names)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - baseline
-            (folder / "said").write_text(json.dumps([codes, wrong, peak * 1024]))
+            (folder / "said").write_text(json.dumps([*found, peak * 1024]))
         except BaseException:  # noqa: BLE001 - nothing may come back from here
             traceback.print_exc()
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    said = folder / "said"
-    codes, wrong, peak = json.loads(said.read_text()) if said.exists() else ({}, ["died"], 0)
+    told = folder / "said"
+    found = json.loads(told.read_text()) if told.exists() else ({}, {}, ["died"], 0)
     shutil.rmtree(folder)
-    return Ended(codes, wrong, number, peak)
+    codes, said, wrong, peak = found
+    return Ended(codes, said, wrong, number, peak)
 
 
 def warm_up(base: Path, folder: Path) -> None:
     """Run every command once on a workspace that is sound."""
     shutil.copytree(base.parent, folder)
     for name in COMMANDS:
-        code, problem = _run(folder, name)
-        assert (code, problem) == (0, ""), name
+        assert _run(folder, name) == (0, "", ""), name
     shutil.rmtree(folder)
