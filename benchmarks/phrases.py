@@ -37,7 +37,7 @@ from strod.options import CorpusOptions
 from strod.phrasebook import PhraseBook
 from strod.phrases.options import PhraseOptions
 from strod.progress import Silent
-from strod.warmup import compile_kernels
+from strod.compute.warmup import compile_kernels
 
 corpus = strod.open(sys.argv[1]).corpus
 engine = LocalEngine(int(sys.argv[2]))

@@ -12,8 +12,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from strod.assign import same_words
+from strod.compute.counting import count_matrix
 from strod.corpus.build import build_corpus
-from strod.corpus.counting import count_matrix
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
 from strod.errors import UsageError

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from strod import __version__
 from strod.baselines.grow import grow_baseline
 from strod.baselines.options import baseline_options
+from strod.compute.warmup import compile_kernels
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
@@ -38,7 +39,6 @@ from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Grown, document_shares, grow
 from strod.tree.options import BASELINES, METHODS, TreeOptions
 from strod.tree.topic import ROOT
-from strod.warmup import compile_kernels
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strod.compute.counting import count_matrix
 from strod.corpus import segment, spill
-from strod.corpus.counting import count_matrix
 from strod.corpus.segment import _plans
 from strod.corpus.spill import ROW, SpillReader, SpillWriter
 from tests.chance import drawn

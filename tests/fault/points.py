@@ -27,11 +27,11 @@ import strod.revision  # noqa: F401 - once, not in every process
 from strod.cli.console import TerminalProgress
 from strod.cli.main import app
 from strod.cli.main import main as run_command
+from strod.compute.warmup import compile_kernels
 from strod.corpus import intake, segment
 from strod.errors import InputError
 from strod.progress import Silent
 from strod.store.arrays import ArrayWriter
-from strod.warmup import compile_kernels
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:

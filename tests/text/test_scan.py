@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strod import kernels
+from strod.compute import kernels
 from strod.text import scan as scan_module
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, name_hash, tables
 from strod.text.reference import tokens

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from strod.compute.kernels import kernel
 from strod.errors import UsageError
-from strod.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.kernels import helper, kernel
+from strod.compute.kernels import helper, kernel
 from strod.text.scan import hash_spans
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from strod.compute.kernels import kernel
 from strod.corpus.ingest import MARKERS
-from strod.kernels import kernel
 from strod.text.characters import HOLE
 from strod.text.fold import composed
 from strod.text.scan import hash_spans

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from strod.compute.kernels import helper, kernel
 from strod.evaluate.windows import fixed
-from strod.kernels import helper, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.kernels import helper, kernel
+from strod.compute.kernels import helper, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.kernels import fixed, kernel
+from strod.compute.kernels import fixed, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.corpus.counting import count_matrix
-from strod.kernels import helper, kernel
+from strod.compute.counting import count_matrix
+from strod.compute.kernels import helper, kernel
 from strod.phrases.table import Table, lookup
 
 if TYPE_CHECKING:

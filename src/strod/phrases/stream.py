@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from strod.kernels import fixed, kernel
+from strod.compute.kernels import fixed, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

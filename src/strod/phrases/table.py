@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.kernels import helper, kernel
+from strod.compute.kernels import helper, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.kernels import helper, kernel
+from strod.compute.kernels import helper, kernel
 from strod.text.characters import (
     APOSTROPHE,
     CLAUSE,

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.kernels import fixed, helper, kernel
-from strod.lanes import check_lanes, divide, pull, push, whole_lanes, with_lanes
+from strod.compute.kernels import fixed, helper, kernel
+from strod.compute.lanes import check_lanes, divide, pull, push, whole_lanes, with_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.kernels import fixed, kernel
+from strod.compute.kernels import fixed, kernel
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from strod.kernels import fixed
-from strod.lanes import LANES, ROWS, check_lanes, divide, pull, push, with_lanes
+from strod.compute.kernels import fixed
+from strod.compute.lanes import LANES, ROWS, check_lanes, divide, pull, push, with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from strod.kernels import helper
+from strod.compute.kernels import helper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -129,7 +129,7 @@ class _Code:
 def _intrinsic(generate: Callable[[_Code], None], many: int, written: int) -> Callable[..., None]:
     """A function for kernels that does `many` rows at a time and writes one of its arguments."""
 
-    def define(  # noqa: PLR0913, PLR0917 - numba asks for as many as it is called with
+    def define(
         _: Any, rows: Any, d: Any, table: Any, indices: Any, values: Any, j: Any
     ) -> tuple[Any, Any]:
         kinds = rows, d, table, indices, values, j
@@ -153,7 +153,7 @@ def _check(kinds: tuple[Any, ...], written: int) -> None:
         kind = kinds[place]
         good = isinstance(kind, types.Array) and kind.layout == "C" and kind.ndim == dimensions
         if not (good and kind.dtype in wanted and (kind.mutable or place != written)):
-            raise TypingError(f"argument {place}, {kind}: not as strod.lanes takes it")
+            raise TypingError(f"argument {place}, {kind}: not as strod.compute.lanes takes it")
 
 
 def _divide(code: _Code) -> None:

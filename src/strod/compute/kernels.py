@@ -20,7 +20,8 @@ _njit = cast("Callable[..., Any]", numba.njit)
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 # Files that kernels of other files take helpers or constants from.
 SHARED = (
-    "lanes.py", "corpus/ingest.py", "phrases/table.py", "text/characters.py", "text/scan.py",
+    "compute/lanes.py", "corpus/ingest.py", "phrases/table.py", "text/characters.py",
+    "text/scan.py",
 )  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _shared() -> str:
     """Checksum of the files in `SHARED`."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     return sha256(b"".join((here / name).read_bytes() for name in SHARED)).hexdigest()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.kernels import kernel
+from strod.compute.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
