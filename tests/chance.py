@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import seed, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
     from hypothesis.stateful import RuleBasedStateMachine
 
-__all__ = ["drawn", "part_of"]
+__all__ = ["drawn", "long_but", "part_of"]
 
 MORE = 10  # times as many examples where draws are random
 
@@ -29,6 +32,11 @@ settings.load_profile("fixed")
 def drawn(examples: int) -> int:
     """How many examples to draw where `examples` are enough for every day."""
     return examples if settings().derandomize else MORE * examples
+
+
+def long_but(daily: Container[object], values: Iterable[object]) -> list[object]:
+    """Values of a parameter: a test with one that is not `daily` is a long one."""
+    return [v if v in daily else pytest.param(v, marks=pytest.mark.long) for v in values]
 
 
 def part_of(machine: type[RuleBasedStateMachine], number: int) -> type[RuleBasedStateMachine]:

@@ -173,6 +173,7 @@ def test_iterations(source: Path, tmp_path: Path) -> None:
     assert min(poor) > max(1e-3, 100 * max(ours))
 
 
+@pytest.mark.long
 def test_interpretability(source: Path, tmp_path: Path) -> None:
     methods = here("strod", "strod-paper", "splitlda", "nmf")
     asked = ("--corpus", source, "--methods", ",".join(methods), "--runs", 2)

@@ -17,6 +17,7 @@ import pytest
 
 import strod
 from strod.errors import StrodError
+from tests.chance import long_but
 from tests.conftest import json_lines, names, texts
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ FILES = {
     "a.jsonl.zst": _zstd(JSON),
 }
 MUTATIONS = 1000
+DAILY = 10  # of so many mutations one is tried every day
 
 
 def _flip(data: bytearray, chosen: random.Random) -> None:
@@ -123,12 +125,15 @@ def _build(source: Path, target: Path) -> str | None:
 
 
 @pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize("daily", long_but([True], [True, False]), ids=["daily", "more"])
 @pytest.mark.parametrize("number", range(len(FILES)), ids=list(FILES))
-def test_mutations(tmp_path: Path, number: int) -> None:
+def test_mutations(tmp_path: Path, number: int, daily: bool) -> None:
     name, original = list(FILES.items())[number]
     source, target = tmp_path / name, tmp_path / "w.strod"
     built = refused = 0
-    for seed in range(number, MUTATIONS, len(FILES)):
+    seeds = range(number, MUTATIONS, len(FILES))
+    tried = seeds[::DAILY] if daily else [s for n, s in enumerate(seeds) if n % DAILY]
+    for seed in tried:
         chosen = random.Random(seed)
         data = bytearray(original)
         for _ in range(chosen.choice([1, 1, 2])):
@@ -144,4 +149,4 @@ def test_mutations(tmp_path: Path, number: int) -> None:
             assert len(message.splitlines()) == 1, f"seed {seed}"
         assert names(tmp_path) == [name], f"seed {seed}"
     print(f"{name}: {built} built, {refused} refused")
-    assert built + refused == len(range(number, MUTATIONS, len(FILES)))
+    assert built + refused == len(tried)

@@ -149,6 +149,7 @@ def check_killed(path: Path, verb: Verb, before: State, after: State) -> bool:
     return happened
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("warm")
 def test_a_compaction_that_is_killed_loses_nothing(
     planted: Path, tmp_path: Path, forks: Forks

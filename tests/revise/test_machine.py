@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from strod.errors import UsageError
 from strod.tree.topic import ROOT
 from strod.workspace import Workspace
-from tests.chance import drawn, part_of
+from tests.chance import drawn, long_but, part_of
 from tests.revise.seen import (
     Scope,
     below,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     Act = Callable[..., Change]
 
 EXAMPLES, STEPS = 300, 6
-PARTS = 4  # so that two processes can share them
+PARTS = 10  # so that processes can share them; the first is for every day
 
 PLACES = st.integers(0, 30)
 SOMETIMES = st.integers(0, 3).map(lambda number: number == 3)
@@ -368,7 +368,7 @@ def test_a_topic_that_is_all_there_is_has_a_name(planted: Path) -> None:
 
 
 @pytest.mark.usefixtures("warm")
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", long_but([0], range(PARTS)))
 def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug here
     run_state_machine_as_test(

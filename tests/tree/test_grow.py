@@ -201,6 +201,7 @@ def test_topics_below_the_root_are_learnt_from_less(monkeypatch: pytest.MonkeyPa
         assert 0.2 * rate * most < found < 1.2 * rate * most
 
 
+@pytest.mark.long
 def test_a_wide_node_needs_memory() -> None:
     """A tensor of as many topics as are looked for."""
     shards = matrix_shards(plant(2, documents=300, children=3, words=400).counts)
