@@ -1,4 +1,4 @@
-"""Rows by lanes: against sums that are written out, to the last bit."""
+"""Rows by lanes and without: against sums that are written out, to the last bit."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
+from strod.compute import lanes, plain
 from strod.compute.kernels import fixed
-from strod.compute.lanes import LANES, ROWS, check_lanes, divide, pull, push, with_lanes
+from strod.compute.plain import LANES, ROWS, check_lanes, with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    Calls = dict[str, Callable[..., None]]
 
 TABLE = 40
 
@@ -28,19 +31,21 @@ def kernel(function: Callable[..., None]) -> Callable[..., None]:
     return cast("Callable[..., None]", numba.njit(error_model="numpy")(function))
 
 
-@kernel
-def _divide(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
-    divide(rows, d, table, indices, values)
+def calling(module: ModuleType) -> dict[str, Callable[..., None]]:
+    """The functions of a module as kernels that Python can call."""
+
+    def entry(part: Callable[..., None]) -> Callable[..., None]:
+        def call(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
+            part(rows, d, table, indices, values)
+
+        return kernel(call)
+
+    return {name: entry(getattr(module, name)) for name in WRITTEN}
 
 
-@kernel
-def _pull(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
-    pull(rows, d, table, indices, values)
-
-
-@kernel
-def _push(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
-    push(rows, d, table, indices, values)
+WRITTEN = {"divide": 4, "pull": 0, "push": 2}  # which argument each function writes
+CALLS = {module.__name__: calling(module) for module in (lanes, plain)}
+both = pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
 
 
 @kernel
@@ -75,18 +80,20 @@ sizes = pytest.mark.parametrize("words", [0, 1, 3, 4, 5, 8, 11])
 
 @shapes
 @sizes
-def test_divide(columns: int, words: int) -> None:
+@both
+def test_divide(calls: Calls, columns: int, words: int) -> None:
     rows, table, indices, values = drawn(columns, words)
     expected = [
         value / by_lanes(rows[1], table[i]) for i, value in zip(indices, values, strict=True)
     ]
-    _divide(*fixed(rows), 1, *fixed(table, indices), values)
+    calls["divide"](*fixed(rows), 1, *fixed(table, indices), values)
     assert values.tolist() == expected
 
 
 @shapes
 @sizes
-def test_pull(columns: int, words: int) -> None:
+@both
+def test_pull(calls: Calls, columns: int, words: int) -> None:
     rows, table, indices, values = drawn(columns, words)
     expected = rows.copy()
     whole = words - words % ROWS
@@ -95,47 +102,75 @@ def test_pull(columns: int, words: int) -> None:
         expected[2] += by_pairs([values[j] * table[indices[j]] for j in some])
     for j in range(whole, words):
         expected[2] += values[j] * table[indices[j]]
-    _pull(rows, 2, *fixed(table, indices, values))
+    calls["pull"](rows, 2, *fixed(table, indices, values))
     assert np.array_equal(rows, expected)
 
 
 @shapes
 @sizes
-def test_push(columns: int, words: int) -> None:
+@both
+def test_push(calls: Calls, columns: int, words: int) -> None:
     rows, table, indices, values = drawn(columns, words)
     expected = table.copy()
     for i, value in zip(indices, values, strict=True):
         expected[i] += value * rows[0]
-    _push(*fixed(rows), 0, table, *fixed(indices, values))
+    calls["push"](*fixed(rows), 0, table, *fixed(indices, values))
     assert np.array_equal(table, expected)
 
 
-def test_a_row_may_be_pushed_to_twice() -> None:
+@pytest.mark.parametrize("name", WRITTEN)
+@shapes
+def test_lanes_and_plain_give_the_same_bits(name: str, columns: int) -> None:
+    """For numbers of all sizes, where another order of a sum would show."""
+    random = np.random.default_rng(columns)
+    for words in (*range(10), TABLE):
+        given = drawn(columns, words)
+        rows, table, _, values = (array * 10.0 ** random.integers(-9, 9) for array in given)
+        rows *= 10.0 ** random.uniform(-6, 6, rows.shape)
+        table *= 10.0 ** random.uniform(-6, 6, table.shape)
+        seen = []
+        for calls in CALLS.values():
+            arguments: list[Any] = [rows.copy(), 1, table.copy(), given[2], values.copy()]
+            calls[name](*arguments)
+            seen.append(arguments[WRITTEN[name]])
+        assert seen[0].tobytes() == seen[1].tobytes()
+
+
+@both
+def test_a_row_may_be_pushed_to_twice(calls: Calls) -> None:
     rows, table, _, values = drawn(5, 5)
     expected = table[7].copy()
     for value in values:
         expected += value * rows[1]
-    _push(rows, 1, table, np.full(5, 7, dtype=np.int32), values)
+    calls["push"](rows, 1, table, np.full(5, 7, dtype=np.int32), values)
     assert np.array_equal(table[7], expected)
 
 
-@pytest.mark.parametrize("call", [_divide, _pull, _push])
-@pytest.mark.parametrize("change", [
-    {"rows": np.zeros((3, 8), dtype=np.float32)}, {"table": np.zeros((TABLE, 8), dtype=np.float32)},
-    {"table": np.zeros((TABLE, 8), order="F")}, {"rows": np.zeros((3, 16))[:, ::2]},
-    {"indices": np.zeros(3, dtype=np.uint16)}, {"indices": np.zeros(6, dtype=np.int32)[::2]},
-    {"values": np.zeros(3, dtype=np.float32)}, {"values": np.zeros(6)[::2]},
-], ids=str)  # fmt: skip
-def test_arrays_of_another_kind_are_refused(call: Any, change: dict[str, Any]) -> None:
+OTHER_KINDS = [
+    {"rows": np.zeros((3, 8), dtype=np.float32)},
+    {"table": np.zeros((TABLE, 8), dtype=np.float32)},
+    {"table": np.zeros((TABLE, 8), order="F")},
+    {"rows": np.zeros((3, 16))[:, ::2]},
+    {"indices": np.zeros(3, dtype=np.uint16)},
+    {"indices": np.zeros(6, dtype=np.int32)[::2]},
+    {"values": np.zeros(3, dtype=np.float32)},
+    {"values": np.zeros(6)[::2]},
+]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("change", OTHER_KINDS, ids=str)
+def test_arrays_of_another_kind_are_refused(name: str, change: dict[str, Any]) -> None:
     rows, table, indices, values = drawn(8, 3)
     given = {"rows": rows, "d": 0, "table": table, "indices": indices, "values": values} | change
     with pytest.raises(TypingError, match="not as strod"):
-        call(*given.values())
+        CALLS[lanes.__name__][name](*given.values())
 
 
-@pytest.mark.parametrize(("call", "written"), [(_divide, 4), (_pull, 0), (_push, 2)])
-def test_what_may_not_be_written_is_refused(call: Any, written: int) -> None:
+@pytest.mark.parametrize(("name", "written"), WRITTEN.items())
+def test_what_may_not_be_written_is_refused(name: str, written: int) -> None:
     rows, table, indices, values = drawn(8, 3)
+    call = CALLS[lanes.__name__][name]
     given = [rows, 0, table, indices, values]
     call(*given)
     given[written] = fixed(given[written])[0]  # type: ignore[arg-type]

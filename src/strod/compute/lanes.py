@@ -2,84 +2,84 @@
 
 A kernel over topics runs through rows of 5 to 30 numbers. They are too short for LLVM's
 vectorizer, which besides must not take a sum apart, since it would no longer be the same sum.
-Here both are written down: a row has a multiple of `LANES` numbers (`with_lanes`), a sum runs
-over lanes and then over the lanes' sums, and `ROWS` rows go at a time, so that none waits for
-the one before. The order of every sum is fixed: a machine without such registers gives the
-same bytes.
+Here both are written down, in the order of `strod.compute.plain`: a machine without such
+registers gives the same bytes. To be deleted the day numba lets LLVM look for vectors in straight
+code (`NUMBA_SLP_VECTORIZE`) by default.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from llvmlite import ir  # numba's own, of the version that it needs
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from strod.compute.kernels import helper
+from strod.compute.kernels import helper, kernel
+from strod.compute.plain import LANES, ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
+__all__ = ["divide", "pull", "push", "trial"]
 
-    Array = NDArray[np.float64]
-
-__all__ = ["check_lanes", "divide", "pull", "push", "whole_lanes", "with_lanes"]
-
-LANES = ROWS = 4  # `totals` and `_divide` are written for these
 _make: Any = cgutils  # which has no types
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_NUMBER = ir.DoubleType()
+_VECTOR = ir.VectorType(_NUMBER, LANES)
 _ZEROS = ir.Constant(_VECTOR, [0.0] * LANES)
 _PLACE = ir.IntType(32)
-_SAME = ir.Constant(ir.VectorType(_PLACE, LANES), [0] * LANES)  # lane 0 for all
+_FIRST = ir.Constant(_PLACE, 0)
+_SAME = (0,) * LANES  # lane 0 for all
 _ALIGNED = 8  # bytes: rows begin anywhere
 
 
-def whole_lanes(columns: int) -> int:
-    """The next multiple of `LANES`."""
-    return -(-columns // LANES) * LANES
-
-
-def with_lanes(rows: NDArray[Any]) -> Array:
-    """The same rows with zeros up to the next multiple of `LANES`."""
-    result = np.zeros((len(rows), whole_lanes(rows.shape[1])))
-    result[:, : rows.shape[1]] = rows
-    return result
-
-
+@dataclass(frozen=True)
 class _Code:
-    """Code of an intrinsic under construction, for `many` rows of a table at a time.
+    """Code of an intrinsic under construction, for some rows of a table at a time.
 
-    The arguments are `rows`, of which number `d` is meant, and `table`, of which those are meant
-    whose numbers stand from place `j` on in `indices`, and `values`, which go with them.
+    Attributes
+    ----------
+    builder, width
+        Where the code goes, and how long a row is.
+    own, others, values
+        Pointers: to the row that is meant, those of the table, and the numbers that go with them.
     """
 
-    def __init__(self, context: Any, builder: Any, kinds: Any, given: Any, many: int) -> None:
-        self.builder = builder
+    builder: Any
+    width: Any
+    own: Any
+    others: list[Any]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, context: Any, builder: Any, kinds: Any, given: Any, many: int) -> _Code:
+        """From rows, d, table, indices, values and j, for `many` rows: see `_intrinsic`."""
         rows, table, indices, values = (
             context.make_array(kinds[i])(context, builder, given[i]) for i in (0, 2, 3, 4)
         )
-        places = [builder.add(given[5], ir.Constant(given[5].type, i)) for i in range(many)]
-        numbers = [builder.load(builder.gep(indices.data, [place])) for place in places]
-        self.width = _make.unpack_tuple(builder, table.shape)[1]
-        self.own = self._row(rows, given[1])
-        self.others = [self._row(table, number) for number in numbers]
-        self.values = [builder.gep(values.data, [place]) for place in places]
+        index = context.get_value_type(kinds[3].dtype)
+        width = _make.unpack_tuple(builder, table.shape)[1]
 
-    def _row(self, array: Any, number: Any) -> Any:
-        """Pointer to a row; as wide as the table."""
-        offset = self.builder.mul(self.builder.sext(number, self.width.type), self.width)
-        return self.builder.gep(array.data, [offset])
+        def row(array: Any, number: Any) -> Any:
+            offset = builder.mul(builder.sext(number, width.type), width)
+            return builder.gep(array.data, [offset], source_etype=_NUMBER)
+
+        def number(j: Any) -> Any:
+            return builder.load(builder.gep(indices.data, [j], source_etype=index), typ=index)
+
+        places = [builder.add(given[5], ir.Constant(given[5].type, i)) for i in range(many)]
+        others = [row(table, number(j)) for j in places]
+        numbers = [builder.gep(values.data, [j], source_etype=_NUMBER) for j in places]
+        return cls(builder, width, row(rows, given[1]), others, numbers)
 
     def factors(self) -> list[Any]:
         """The values, each in all lanes."""
-        nothing, first = ir.Constant(_VECTOR, ir.Undefined), ir.Constant(_PLACE, 0)
-        numbers = [self.builder.load(place) for place in self.values]
-        vectors = [self.builder.insert_element(nothing, number, first) for number in numbers]
-        return [self.builder.shuffle_vector(vector, nothing, _SAME) for vector in vectors]
+        nothing = ir.Constant(_VECTOR, ir.Undefined)
+        numbers = [self.builder.load(place, typ=_NUMBER) for place in self.values]
+        vectors = [self.builder.insert_element(nothing, number, _FIRST) for number in numbers]
+        return [self.shuffled(vector, nothing, _SAME) for vector in vectors]
 
     def lanes(self) -> Any:
         """A loop over the columns, some lanes at a time."""
@@ -89,14 +89,15 @@ class _Code:
 
     def load(self, row: Any, column: Any) -> Any:
         """Some lanes of a row."""
-        return self.builder.load(self._at(row, column), align=_ALIGNED)
+        return self.builder.load(self._at(row, column), align=_ALIGNED, typ=_VECTOR)
 
     def store(self, value: Any, row: Any, column: Any) -> None:
         """Write some lanes of a row."""
         self.builder.store(value, self._at(row, column), align=_ALIGNED)
 
     def _at(self, row: Any, column: Any) -> Any:
-        return self.builder.bitcast(self.builder.gep(row, [column]), _VECTOR.as_pointer())
+        place = self.builder.gep(row, [column], source_etype=_NUMBER)
+        return self.builder.bitcast(place, _VECTOR.as_pointer())
 
     def added(self, terms: Iterable[Any]) -> Any:
         """The sum of a power of two of numbers or vectors, by pairs."""
@@ -111,23 +112,27 @@ class _Code:
         places = (ir.Constant(_PLACE, i) for i in range(LANES))
         return self.added(self.builder.extract_element(vector, place) for place in places)
 
-    def totals(self, vectors: list[Any]) -> Any:
+    def totals(self, one: Any, two: Any, three: Any, four: Any) -> Any:
         """The sums over the lanes of as many vectors as there are lanes, as one vector."""
-        one, two, three, four = vectors
-        left = self._shuffled(one, two, (0, 4, 2, 6)), self._shuffled(one, two, (1, 5, 3, 7))
-        right = self._shuffled(three, four, (0, 4, 2, 6)), self._shuffled(three, four, (1, 5, 3, 7))
+        left = self.shuffled(one, two, (0, 4, 2, 6)), self.shuffled(one, two, (1, 5, 3, 7))
+        right = self.shuffled(three, four, (0, 4, 2, 6)), self.shuffled(three, four, (1, 5, 3, 7))
         ends = self.builder.fadd(*left), self.builder.fadd(*right)
         return self.builder.fadd(
-            self._shuffled(*ends, (0, 1, 4, 5)), self._shuffled(*ends, (2, 3, 6, 7))
+            self.shuffled(*ends, (0, 1, 4, 5)), self.shuffled(*ends, (2, 3, 6, 7))
         )
 
-    def _shuffled(self, one: Any, other: Any, places: tuple[int, ...]) -> Any:
+    def shuffled(self, one: Any, other: Any, places: tuple[int, ...]) -> Any:
+        """Lanes of two vectors, in these places of both."""
         mask = ir.Constant(ir.VectorType(_PLACE, LANES), list(places))
         return self.builder.shuffle_vector(one, other, mask)
 
 
-def _intrinsic(generate: Callable[[_Code], None], many: int, written: int) -> Callable[..., None]:
-    """A function for kernels that does `many` rows at a time and writes one of its arguments."""
+def _intrinsic(generate: Callable[[_Code], None], written: int, many: int) -> Callable[..., None]:
+    """A function for kernels that does `many` rows at a time and writes one of its arguments.
+
+    The arguments are `rows`, of which number `d` is meant, `table`, of which those are meant
+    whose numbers stand from place `j` on in `indices`, and `values`, which go with them.
+    """
 
     def define(
         _: Any, rows: Any, d: Any, table: Any, indices: Any, values: Any, j: Any
@@ -136,7 +141,7 @@ def _intrinsic(generate: Callable[[_Code], None], many: int, written: int) -> Ca
         _check(kinds, written)
 
         def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            generate(_Code(context, builder, signature.args, given, many))
+            generate(_Code.of(context, builder, signature.args, given, many))
             return context.get_dummy_value()
 
         return types.void(*kinds), code
@@ -147,9 +152,8 @@ def _intrinsic(generate: Callable[[_Code], None], many: int, written: int) -> Ca
 
 def _check(kinds: tuple[Any, ...], written: int) -> None:
     """Refuse arrays that the code would read or write wrongly; while a kernel is compiled."""
-    number, index = types.float64, (types.int32, types.int64)
-    for place, dimensions, wanted in ((0, 2, (number,)), (2, 2, (number,)), (3, 1, index),
-                                      (4, 1, (number,))):  # fmt: skip
+    number, index = {types.float64}, {types.int32, types.int64}
+    for place, dimensions, wanted in (0, 2, number), (2, 2, number), (3, 1, index), (4, 1, number):
         kind = kinds[place]
         good = isinstance(kind, types.Array) and kind.layout == "C" and kind.ndim == dimensions
         if not (good and kind.dtype in wanted and (kind.mutable or place != written)):
@@ -163,14 +167,13 @@ def _divide(code: _Code) -> None:
         own = code.load(code.own, column)
         for place, other in zip(sums, code.others, strict=True):
             product = builder.fmul(own, code.load(other, column))
-            builder.store(builder.fadd(builder.load(place), product), place)
-    found = [builder.load(place) for place in sums]
+            builder.store(builder.fadd(builder.load(place, typ=_VECTOR), product), place)
+    found, first = [builder.load(place, typ=_VECTOR) for place in sums], code.values[0]
     if len(found) == LANES:
-        first, nothing = code.values[0], ir.Constant(_PLACE, 0)
-        code.store(builder.fdiv(code.load(first, nothing), code.totals(found)), first, nothing)
-        return
-    for vector, value in zip(found, code.values, strict=True):
-        builder.store(builder.fdiv(builder.load(value), code.total(vector)), value)
+        code.store(builder.fdiv(code.load(first, _FIRST), code.totals(*found)), first, _FIRST)
+    else:
+        value = builder.load(first, typ=_NUMBER)
+        builder.store(builder.fdiv(value, code.total(*found)), first)
 
 
 def _pull(code: _Code) -> None:
@@ -193,16 +196,9 @@ def _push(code: _Code) -> None:
             code.store(code.builder.fadd(code.load(other, column), product), other, column)
 
 
-_divide_some, _divide_one = (_intrinsic(_divide, many, 4) for many in (ROWS, 1))
-_pull_some, _pull_one = (_intrinsic(_pull, many, 0) for many in (ROWS, 1))
-_push_some, _push_one = (_intrinsic(_push, many, 2) for many in (ROWS, 1))
-
-
-@helper
-def check_lanes(rows: Any, table: Any) -> None:
-    """Refuse widths that the functions below would take wrongly; once, not for every document."""
-    if rows.shape[1] != table.shape[1] or table.shape[1] % LANES:
-        raise ValueError("rows and table must have the same whole lanes")
+_divide_some, _divide_one = (_intrinsic(_divide, 4, many) for many in (ROWS, 1))
+_pull_some, _pull_one = (_intrinsic(_pull, 0, many) for many in (ROWS, 1))
+_push_some, _push_one = (_intrinsic(_push, 2, many) for many in (ROWS, 1))
 
 
 @helper
@@ -233,3 +229,11 @@ def push(rows: Any, d: int, table: Any, indices: Any, values: Any) -> None:
         _push_some(rows, d, table, indices, values, j)
     for j in range(indices.size - rest, indices.size):
         _push_one(rows, d, table, indices, values, j)
+
+
+@kernel
+def trial(rows: Any, indices: Any, values: Any) -> None:
+    """Call all three, to see whether they compile."""
+    divide(rows, 0, rows, indices, values)
+    pull(rows, 0, rows, indices, values)
+    push(rows, 0, rows, indices, values)

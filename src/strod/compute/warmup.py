@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core import event
 
+from strod.compute.kernels import COMPILED, kept_on_disk
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.moments.counts import Counts
@@ -50,7 +51,8 @@ class _Stopwatch(event.Listener):
         if self._depth == 0:
             self._started = time.perf_counter()
             if self.seconds == 0:
-                self._progress.stage("compiling, on the first run only", 0, "")
+                once = ", on the first run only" if kept_on_disk() else ""
+                self._progress.stage(f"compiling{once}", 0, "")
         self._depth += 1
 
     def on_end(self, _: event.Event) -> None:
@@ -65,7 +67,7 @@ def compile_kernels(progress: Progress) -> float:
     Machine code is kept on disk: only the first run on a machine pays, later ones get 0.
     """
     global _done  # noqa: PLW0603 - once per process is enough
-    if _done:
+    if _done or not COMPILED:
         return 0.0
     watch = _Stopwatch(progress)
     with event.install_listener("numba:compile", watch), TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.compute.kernels import fixed, kernel
-from strod.compute.lanes import check_lanes, pull, push, with_lanes
+from strod.compute.rows import check_lanes, pull, push, with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

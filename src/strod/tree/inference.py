@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.compute.kernels import fixed, helper, kernel
-from strod.compute.lanes import check_lanes, divide, pull, push, whole_lanes, with_lanes
+from strod.compute.rows import check_lanes, divide, pull, push, whole_lanes, with_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
