@@ -100,9 +100,7 @@ class Topic:
     def verify(self) -> None:
         """Refuse numbers that are not what was written."""
         if node_sha256(self._node) != self.sha256:
-            raise DamagedError(
-                f"topic {self.id}: has changed since it was written; run strod check"
-            )
+            raise DamagedError("has changed since it was written", topic=f"topic {self.id}")
 
     @property
     def words(self) -> list[tuple[str, float]]:

@@ -53,7 +53,8 @@ def _tried(look: Callable[[], object]) -> list[str]:
     try:
         look()
     except StrodError as error:
-        return [" ".join(str(error).split()).removesuffix("; run strod check")]
+        error.advice = ""  # it is being followed
+        return [" ".join(str(error).split())]
     except Exception as error:  # noqa: BLE001 - whatever it is, the workspace is the reason
         return [f"is damaged ({type(error).__name__}: {error})"]
     return []

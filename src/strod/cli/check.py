@@ -27,7 +27,7 @@ def check(
     problems = opened.check()
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise DamagedError(f"{problems[0]}{more}; build the workspace again")
+        raise DamagedError(f"{problems[0]}{more}", advice="build the workspace again")
     parts = opened.manifest.parts
     print(
         f"{workspace}: {number(len(parts))} files, all as they were written; what they say agrees"

@@ -101,12 +101,17 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _flag(option: str) -> str:
+    """An option as it is typed."""
+    return f"--{option.replace('_', '-')}"
+
+
 def _ending(error: BaseException) -> tuple[str, int] | None:
     """What to say and the exit code; None for what should not have happened."""
     ending: tuple[str, int] | None = None
     match error:
         case StrodError():
-            ending = " ".join(str(error).split()), error.exit_code
+            ending = " ".join(error.worded(_flag).split()), error.exit_code
         case _UsageError():
             where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
             ending = " ".join(error.format_message().split()) + where, 2

@@ -119,7 +119,7 @@ class Segment:
         except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
             why = " ".join(str(error).split())
             path = self._files.path(name)
-            raise DamagedError(f"{path}: cannot be read ({why}); run strod check") from error
+            raise DamagedError(f"cannot be read ({why})", file=path) from error
 
 
 class Shard:

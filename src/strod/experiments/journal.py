@@ -102,7 +102,7 @@ class Journal:
             raise self._damaged(str(error)) from error
 
     def _damaged(self, what: str) -> DamagedError:
-        return DamagedError(f"{self.path}: {what}; {_AGAIN}")
+        return DamagedError(what, file=self.path, advice=_AGAIN)
 
 
 def _values(text: object) -> dict[str, Any] | None:

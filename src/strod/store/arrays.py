@@ -50,8 +50,8 @@ def read_array(files: Files, name: str, kind: str, dimensions: int = 1) -> NDArr
         try:
             array = _mapped(file, np.dtype(kind), dimensions)
         except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TokenError) as error:
-            why = f"{files.path(name)}: is not the array that was written ({error})"
-            raise DamagedError(f"{why}; run strod check") from error
+            why = f"is not the array that was written ({error})"
+            raise DamagedError(why, file=files.path(name)) from error
     return array
 
 

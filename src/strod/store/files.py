@@ -89,7 +89,7 @@ def read_small(root: Path, name: str) -> bytes:
     """The bytes of the manifest or the report."""
     with _opened(root, [name]) as file:
         if os.fstat(file.fileno()).st_size > _SMALL:
-            raise DamagedError(f"{root / name}: is larger than strod writes; run strod check")
+            raise DamagedError("is larger than strod writes", file=root / name)
         return file.read()
 
 
@@ -119,16 +119,14 @@ class Files:
     def open(self, name: str) -> BinaryIO:
         """A file that is what was written, at its beginning."""
         if not is_name(name):
-            raise DamagedError(f"{self.root}: {name!r} is no name of a file; run strod check")
+            raise DamagedError(f"{name!r} is no name of a file", file=self.root)
         try:
             file = _opened(self.root, name.split("/"))
         except FileNotFoundError:
-            raise DamagedError(f"{self.path(name)}: is missing; run strod check") from None
+            raise DamagedError("is missing", file=self.path(name)) from None
         except OSError as error:
             why = error.strerror or error
-            raise DamagedError(
-                f"{self.path(name)}: cannot be read ({why}); run strod check"
-            ) from error
+            raise DamagedError(f"cannot be read ({why})", file=self.path(name)) from error
         try:
             self._compare(file, name)
         except BaseException:
@@ -142,10 +140,10 @@ class Files:
         about = os.fstat(file.fileno())
         wanted = self.digests.get(name)
         if wanted is None:
-            raise DamagedError(f"{self.path(name)}: is not in the manifest; run strod check")
+            raise DamagedError("is not in the manifest", file=self.path(name))
         if about.st_size != wanted.bytes:
             sizes = f"has {about.st_size} bytes, not {wanted.bytes}"
-            raise DamagedError(f"{self.path(name)}: {sizes}; run strod check")
+            raise DamagedError(f"{sizes}", file=self.path(name))
         identity = about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
         if (identity, wanted.sha256) in _compared:
             return
@@ -156,7 +154,7 @@ class Files:
             _compared[identity, wanted.sha256] = None
 
     def _changed(self, name: str) -> DamagedError:
-        return DamagedError(f"{self.path(name)}: has changed since it was written; run strod check")
+        return DamagedError("has changed since it was written", file=self.path(name))
 
     def mapped(self, name: str) -> mmap.mmap | bytes:
         """The bytes of a file, mapped into memory."""
@@ -172,9 +170,7 @@ class Files:
         try:
             found = orjson.loads(content)
         except ValueError as error:
-            raise DamagedError(
-                f"{self.path(name)}: cannot be read ({error}); run strod check"
-            ) from error
+            raise DamagedError(f"cannot be read ({error})", file=self.path(name)) from error
         if not isinstance(found, dict):
-            raise DamagedError(f"{self.path(name)}: is no object; run strod check")
+            raise DamagedError("is no object", file=self.path(name))
         return found

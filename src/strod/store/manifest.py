@@ -33,6 +33,7 @@ __all__ = [
     "sealed",
 ]
 
+AGAIN = "build the workspace again"
 FORMAT = "strod workspace"
 VERSION = 4
 NAME, REPORT = "manifest.json", "report.json"
@@ -84,9 +85,9 @@ def _loaded(root: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
-        raise DamagedError(f"{path}: is damaged ({error}); build the workspace again") from error
+        raise DamagedError(f"is damaged ({error})", file=path, advice=AGAIN) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise DamagedError(f"{path}: is not the manifest of a {FORMAT}")
+        raise DamagedError(f"is not the manifest of a {FORMAT}", file=path, advice="")
     return content
 
 
@@ -104,11 +105,12 @@ def read_manifest(root: Path) -> Manifest:
     version = content.get("version")
     if type(version) is not int or not OLDEST <= version <= VERSION:
         raise DamagedError(
-            f"{path}: has format version {version}, this strod reads versions {OLDEST} to "
-            f"{VERSION}; use the strod that wrote it ({content.get('writer')})"
+            f"has format version {version}, this strod reads versions {OLDEST} to {VERSION}",
+            file=path,
+            advice=f"use the strod that wrote it ({content.get('writer')})",
         )
     if content.pop("sha256", None) != seal(content):
-        raise DamagedError(f"{path}: is damaged (it has changed); build the workspace again")
+        raise DamagedError("is damaged (it has changed)", file=path, advice=AGAIN)
     return parse(upgraded_manifest(content), Manifest, path)
 
 
@@ -118,9 +120,9 @@ def read_report(root: Path) -> dict[str, Any]:
     try:
         report = orjson.loads(read_small(root, REPORT))
     except (OSError, ValueError) as error:
-        raise DamagedError(f"{path}: cannot be read ({error})") from error
+        raise DamagedError(f"cannot be read ({error})", file=path, advice="") from error
     if not isinstance(report, dict):
-        raise DamagedError(f"{path}: is no report")
+        raise DamagedError("is no report", file=path, advice="")
     return report
 
 

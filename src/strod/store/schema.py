@@ -7,13 +7,16 @@ Fields that this version does not know are ignored; fields with a default may be
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
 from strod.errors import DamagedError
 from strod.tree.topic import Part  # noqa: TC001 - a type of fields
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "Change",
@@ -281,7 +284,7 @@ class SplitRecord(_Record, frozen=True, kw_only=True):
 _T = TypeVar("_T", bound=_Record)
 
 
-def parse(content: object, kind: type[_T], where: object) -> _T:
+def parse(content: object, kind: type[_T], where: Path) -> _T:
     """A record from what JSON held; what does not fit is said to be damaged.
 
     Parameters
@@ -290,13 +293,13 @@ def parse(content: object, kind: type[_T], where: object) -> _T:
         As `orjson.loads` gives it.
     kind : type
         The record.
-    where : object
-        Names the file in an error.
+    where : Path
+        The file, for an error.
     """
     try:
         return msgspec.convert(content, kind)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:
-        raise DamagedError(f"{where}: is damaged ({error}); run strod check") from error
+        raise DamagedError(f"is damaged ({error})", file=where) from error
 
 
 def as_json(record: _Record) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def read_split(files: Files, name: str, width: int) -> Split:
     with naming(files.path(f"{where}/fine.npy")):
         check_expected_counts(counts, len(about.weights), width)
     if abs(sum(about.weights) - 1) > NEAR:
-        raise DamagedError(f"{files.path(where)}: its weights do not add up to 1; run strod check")
+        raise DamagedError("its weights do not add up to 1", file=files.path(where))
     shared = Overlap(
         np.array(about.weights), np.array(about.joint), np.array(about.effective_documents)
     )
@@ -199,9 +199,7 @@ def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, Sp
     for part in used:  # grows while it is read
         if part.split not in splits:
             if not files.has(f"tree/splits/{part.split}/split.json"):
-                raise DamagedError(
-                    f"{files.root}: decomposition {part.split!r} is missing; run strod check"
-                )
+                raise DamagedError(f"decomposition {part.split!r} is missing", file=files.root)
             splits[part.split] = read_split(files, part.split, width)
             used += splits[part.split].parts
     _check_references(files, used, splits)
@@ -212,15 +210,13 @@ def _check_references(files: Files, used: Sequence[Part], splits: Mapping[str, S
     """Components are there, and no decomposition is made of itself, however far down."""
     for part in used:
         if any(not 0 <= fine < splits[part.split].topics.size for fine in part.fine):
-            raise DamagedError(f"{files.root}: {part.split} has fewer topics; run strod check")
+            raise DamagedError(f"{part.split} has fewer topics", file=files.root)
     done: set[str] = set()
     waiting = dict(splits)
     while waiting:
         ready = [n for n, split in waiting.items() if all(p.split in done for p in split.parts)]
         if not ready:
-            raise DamagedError(
-                f"{files.root}: decomposition {min(waiting)} is made of itself; run strod check"
-            )
+            raise DamagedError(f"decomposition {min(waiting)} is made of itself", file=files.root)
         done.update(ready)
         for name in ready:
             del waiting[name]

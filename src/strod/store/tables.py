@@ -37,9 +37,7 @@ def read_table(files: Files, name: str, schema: pa.Schema, rows: int | None = No
         return _table(files, name, schema, rows)
     except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
         why = " ".join(str(error).split())
-        raise DamagedError(
-            f"{files.path(name)}: cannot be read ({why}); run strod check"
-        ) from error
+        raise DamagedError(f"cannot be read ({why})", file=files.path(name)) from error
 
 
 def _table(files: Files, name: str, schema: pa.Schema, rows: int | None) -> pa.Table:

@@ -154,7 +154,7 @@ def read_json(files: Files, name: str) -> dict[str, Any]:
     """What a sealed file says, to the last digit."""
     content = files.json(name)
     if content.pop("sha256", None) != seal(content):
-        raise DamagedError(f"{files.path(name)}: has changed since it was written; run strod check")
+        raise DamagedError("has changed since it was written", file=files.path(name))
     return content
 
 
@@ -164,7 +164,7 @@ def _revision(files: Files, number: int) -> Revision:
     try:
         content = upgraded_revision(content)
     except (KeyError, TypeError, AttributeError) as error:
-        raise DamagedError(f"{files.path(name)}: is damaged ({error}); run strod check") from error
+        raise DamagedError(f"is damaged ({error})", file=files.path(name)) from error
     return parse(content, Revision, files.path(name))
 
 

@@ -40,7 +40,7 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise DamagedError(f"{path}: is damaged ({error}); run strod check") from error
+        raise DamagedError(f"is damaged ({error})", file=path) from error
 
 
 def _check(good: object, what: str) -> None:
