@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 TESTERS ?= 2
 
-.PHONY: help demo test test-all test-random lint format bench clean
+.PHONY: help demo test test-all test-bounds test-random lint format bench clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,13 @@ test: $(READY)  ## run the tests but the long ones
 
 test-all: $(READY)  ## run all tests: every point at which a build or a verb can be killed, too
 	$(RUN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
+
+# Where kernels run: text to counts, moments, the tree, phrases, evaluation, a sample of forged
+# workspaces. Machine code with checks is kept apart; rows are summed by strod.compute.plain.
+BOUNDED := test_assign.py baselines/test_network.py compute/test_lanes.py corpus evaluate hostile moments phrases tensor text tree
+
+test-bounds: $(READY)  ## run the tests of kernels with every index checked
+	NUMBA_BOUNDSCHECK=1 $(RUN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not long" $(ARGS) $(BOUNDED:%=tests/%)
 
 test-random: $(READY)  ## look for faults: new draws, ten times as many, tests in random order (half an hour and more)
 	$(RUN)/python -m pytest -n $(TESTERS) --hypothesis-profile=random --random-order $(ARGS)

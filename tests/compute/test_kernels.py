@@ -117,6 +117,14 @@ def test_without_lanes_all_is_the_same(
     assert found == expected
 
 
+def test_bounds_are_checked_where_that_is_asked_for() -> None:
+    """What `make test-bounds` rests on: with lanes nothing would be seen."""
+    beyond = APPLY.replace("np.zeros(1, np.int32)", "np.full(1, 99, np.int32)")
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        run(beyond, NUMBA_BOUNDSCHECK="1")
+    assert "IndexError: index is out of bounds" in ended.value.stderr
+
+
 def source(folder: Path, documents: int) -> Path:
     """Texts with some topics."""
     path = folder / "texts.jsonl"

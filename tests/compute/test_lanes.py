@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numba
 import numpy as np
 import pytest
+from llvmlite import ir
+from llvmlite.binding import parse_assembly
 from numba.core.errors import TypingError
 
 from strod.compute import lanes, plain
@@ -191,3 +193,18 @@ def test_rows_get_whole_lanes(columns: int, lanes: int) -> None:
     assert found.flags.c_contiguous
     assert found.sum() == 2 * columns
     assert not found[:, columns:].any()
+
+
+@pytest.mark.parametrize("generate", [lanes._divide, lanes._pull, lanes._push])
+@pytest.mark.parametrize("many", [1, ROWS])
+def test_lanes_need_no_typed_pointers(generate: Any, many: int) -> None:
+    """Typed ones are going to be removed from llvmlite."""
+    size, pointer = ir.IntType(64), ir.PointerType()
+    kind = ir.FunctionType(ir.VoidType(), [size, *[pointer] * (1 + 2 * many)])
+    module = ir.Module()
+    function = ir.Function(module, kind, "rows")
+    builder = ir.IRBuilder(function.append_basic_block())
+    width, own, *rest = function.args
+    generate(lanes._Code(builder, width, own, rest[:many], rest[many:]))
+    builder.ret_void()
+    parse_assembly(str(module)).verify()
