@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,7 +16,9 @@ __all__ = ["count_matrix"]
 
 
 @kernel
-def _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _count_rows(
+    tokens: Any, sizes: Any, column_of: Any, tally: Any, indices: Any, counts: Any, indptr: Any
+) -> int:
     """Fill the rows of a sparse matrix, columns in order of appearance.
 
     `tally` is as wide as the matrix, and zero before and after.
@@ -51,6 +53,6 @@ def count_matrix(
     counts = np.empty(tokens.size, dtype=np.int32)
     indptr = np.zeros(sizes.size + 1, dtype=np.int64)
     tally = np.zeros(width, dtype=np.int32)
-    n = _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr)
+    n: int = _count_rows(tokens, sizes, column_of, tally, indices, counts, indptr)
     matrix = csr_array((counts[:n], indices[:n], indptr), shape=(sizes.size, width))
     return matrix.tocsc().tocsr()  # there and back sorts the columns, without comparing
