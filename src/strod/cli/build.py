@@ -201,7 +201,7 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     seconds = sum(stage["seconds"] for stage in report["stages"].values())
     console.print(
         f"built in {seconds:.1f} s with at most {peak} of memory"
-        + (f"; compiling took {compiling:.1f} s, on the first run only" if compiling else "")
+        + (f"; compiling took {compiling:.1f} s" if compiling else "")
     )
 
 
