@@ -12,7 +12,7 @@ import numpy as np
 
 from strod.corpus import metadata
 from strod.corpus.intake import Account, Batch, batches
-from strod.corpus.intern import StringTable
+from strod.corpus.intern import SEED, StringTable
 from strod.corpus.spill import ROW, SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.corpus.words import WordTable
@@ -123,7 +123,7 @@ class _BatchTokenizer:
         memory.make_room(data.size)
         stops = np.empty(bounds.size - 1, dtype=np.int64)
         spans = memory.starts, memory.lengths, memory.hashes
-        n = scan(data, bounds, *self._tables, self._numbers, *spans, stops)
+        n = scan(data, bounds, *self._tables, self._numbers, SEED, *spans, stops)
         return data, *(array[:n] for array in spans), stops
 
     def _metas(self, batch: Batch, rows: NDArray[np.void]) -> list[bytes]:
