@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,10 @@ class Addition:
         For each topic, by id, its weight among the new documents divided by that before.
     phrases : list of (str, int)
         Frequent phrases of the new documents that are none of the corpus, and their counts.
+    misfits : dict of int
+        For metadata fields the number of values that are not of the field's type.
+    missing : list of str
+        Metadata fields that none of the documents has.
     """
 
     documents: int
@@ -88,6 +92,8 @@ class Addition:
     homeless: float
     growth: dict[str, float]
     phrases: list[tuple[str, int]]
+    misfits: dict[str, int] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
 
 
 def add(  # noqa: PLR0913 - all but two by name
@@ -119,15 +125,14 @@ def add(  # noqa: PLR0913 - all but two by name
         chosen = same_words(about.settings, meta=meta, **options)
         incoming = staging.folder / "incoming"
         incoming.mkdir()
-        built = build_corpus(
-            incoming, resolve(sources, chosen.format), chosen, progress, allow_empty=True,
-            before=_last_number(workspace.corpus),
-        )  # fmt: skip
+        parts = resolve(sources, chosen.format, follow_links=chosen.follow_links)
+        before = _last_number(workspace.corpus)
+        built = build_corpus(incoming, parts, chosen, progress, allow_empty=True, before=before)
         new = Corpus(Files(incoming), built.about)
         addition = _Addition(workspace, staging, new, LocalEngine(chosen.threads), progress)
         with threadpool_limits(1):
             addition.make_room(replace=replace)
-            result = addition.run(built.report["documents"]["rejected"])
+            result = addition.run(built.report)
         shutil.rmtree(incoming)
         if not dry_run:
             addition.publish(note)
@@ -190,7 +195,7 @@ class _Addition:
             segments=(*gone.segments, record_with(own.segments[0], name=self._name)),
         )
 
-    def run(self, rejected: int) -> Addition:
+    def run(self, report: dict[str, Any]) -> Addition:
         """Translate, cut, place; returns what there is to say about it."""
         counts, unknown = self._translate()
         added = record_with(
@@ -203,8 +208,10 @@ class _Addition:
         growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
         size = max(self._new.documents, 1)
         return Addition(
-            self._new.documents, rejected, self._removal.documents, unknown, empty / size,
-            growth, self._new_phrases(),
+            self._new.documents, report["documents"]["rejected"], self._removal.documents,
+            unknown, empty / size, growth, self._new_phrases(),
+            {name: wrong for name, wrong in report["metadata_misfits"].items() if wrong},
+            report["metadata_missing"],
         )  # fmt: skip
 
     def _translate(self) -> tuple[list[csr_array], float]:

@@ -72,7 +72,7 @@ def assign_new(
     chosen = same_words(settings, **options)
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
-        parts = resolve(sources, chosen.format)
+        parts = resolve(sources, chosen.format, follow_links=chosen.follow_links)
         built = build_corpus(folder, parts, chosen, progress, allow_empty=True, same_ids=True)
         new = Corpus(Files(folder), built.about)
         columns = _columns(workspace.corpus, new)

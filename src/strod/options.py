@@ -84,6 +84,8 @@ class CorpusOptions:
         gives the sentences of a text as sequences of words.
     duplicates : str
         ``keep`` or ``drop`` documents whose text came before.
+    follow_links : bool
+        Whether links that lead out of a folder of sources are followed.
     strict : bool
         Whether the first bad document ends the build.
     workers : int
@@ -105,6 +107,7 @@ class CorpusOptions:
     stem: bool = False
     tokenizer: str | Tokenizer = "words"
     duplicates: str = "keep"
+    follow_links: bool = False
     strict: bool = False
     workers: int = field(default_factory=_cores)
     memory: int = 2 << 30
@@ -119,10 +122,14 @@ class CorpusOptions:
         _check(self.duplicates in ("keep", "drop"), "--duplicates must be keep or drop")
         _check(self.workers >= 1, "--workers must be at least 1")
         _check(self.memory >= LEAST_MEMORY, f"--memory must be at least {LEAST_MEMORY >> 20}MB")
+        types = ", ".join(META_TYPES[1:])
+        for entry in self.meta:
+            _check(bool(entry) and not entry.isspace(), "--meta needs the name of a field")
+            name, colon, kind = entry.rpartition(":")
+            _check(not colon or bool(name), f"--meta {entry!r} has no name before the colon")
+            _check(not colon or bool(kind), f"--meta {entry!r} has no type; types are {types}")
         names = [name for name, _ in self.meta_types]
         _check(len(set(names)) == len(names), "--meta names a field twice")
-        for name, kind in self.meta_types:
-            _check(bool(name), f"--meta needs a field name, not {kind!r} alone")
 
     @property
     def threads(self) -> int:

@@ -96,7 +96,7 @@ def build(
     """
     chosen, wanted, shape = _options(options)
     progress = progress or Silent()
-    parts = resolve([source, *more], chosen.format)
+    parts = resolve([source, *more], chosen.format, follow_links=chosen.follow_links)
     with publish_folder(Path(out), overwrite=overwrite) as draft:
         root = draft.folder
         compiling = compile_kernels(progress)

@@ -391,3 +391,25 @@ def test_words_of_other_scripts_in_any_locale(bench: Bench, locale: str) -> None
         "show", "größe.strod", "--json", cwd=bench.folder, environment=environment
     )
     assert json.loads(as_json.out)["corpus"]["documents"] == 2
+
+
+def test_the_commonest_reason_is_named(bench: Bench) -> None:
+    good = [{"text": f"river stone w{i}"} for i in range(10)]
+    data = b'{"broken\n' + b'{"text": ""}\n' * 9 + json_lines(*good)
+    outcome = bench.build(bench.write("a.jsonl", data), "-q")
+    assert outcome.code == 0
+    assert "10 of 20 documents were left out, mostly: empty document" in outcome.err
+    again = bench.build(bench.folder / "a.jsonl", "--overwrite")
+    assert again.out.index("9 with empty document") < again.out.index("1 with broken JSON")
+
+
+def test_links_of_a_folder(bench: Bench) -> None:
+    bench.write("out/secret.txt", b"river stone secret")
+    bench.write("in/a.txt", b"river stone market")
+    (bench.folder / "in/b.txt").symlink_to(bench.folder / "out/secret.txt")
+    outcome = bench.build(bench.folder / "in")
+    assert "1 with link out of the folder" in outcome.out
+    assert bench.documents["kept"] == 1
+    followed = bench.build(bench.folder / "in", "--follow-links", "--overwrite")
+    assert followed.code == 0
+    assert bench.documents["kept"] == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strod.corpus.intern import StringTable
+from strod.corpus.intern import PROBES, SEED, SPARE, StringTable
 from strod.text.scan import hash_spans
 from tests.chance import drawn
 
@@ -57,7 +57,7 @@ def test_equal_hashes_do_not_mix_up_strings(strings: list[bytes], value: int) ->
 def test_hashes_may_be_given_or_not(strings: list[bytes]) -> None:
     text, starts, lengths = spans(strings)
     hashes = np.empty(lengths.size, dtype=np.uint32)
-    hash_spans(text, starts, lengths, hashes)
+    hash_spans(text, starts, lengths, SEED, hashes)
     table = StringTable(1)
     first = interned(table, strings, hashes)
     assert interned(table, strings) == first
@@ -94,3 +94,60 @@ def test_text_may_be_read_only(writeable: bool) -> None:
     StringTable().intern(text, starts, lengths, ids)
     assert ids.tolist() == [0, 1]
     assert text.flags.writeable == writeable
+
+
+FNV = np.uint64(0xCBF29CE484222325)  # where hashes without a seed begin
+
+
+def random_words(count: int) -> np.ndarray:
+    """Words of seven letters, a row each."""
+    return np.random.default_rng(0).integers(97, 123, (count, 7), dtype=np.uint8)
+
+
+def hashed(words: np.ndarray, seed: np.uint64) -> np.ndarray:
+    starts = np.arange(0, words.size, 7, dtype=np.int32)
+    hashes = np.empty(len(words), dtype=np.uint32)
+    text = words.ravel()
+    text.flags.writeable = False
+    hash_spans(text, starts, np.full(len(words), 7, dtype=np.int32), seed, hashes)
+    return hashes
+
+
+def flood(seed: np.uint64) -> list[bytes]:
+    """Words that would fall into a few slots of a table with hashes of this seed."""
+    words = np.unique(random_words(1_500_000), axis=0)
+    tags = hashed(words, seed).astype(np.uint64)
+    places = tags * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32) & np.uint64(0xFFFF)
+    return [row.tobytes() for row in words[places < 100]]
+
+
+def test_words_chosen_to_collide_cost_no_more_than_others() -> None:
+    chosen = flood(FNV)
+    assert len(chosen) > 2000
+    others = [row.tobytes() for row in random_words(len(chosen))]
+    attacked, common = StringTable(), StringTable()
+    assert interned(attacked, chosen) == naive({}, chosen)
+    interned(common, others)
+    assert attacked.probes <= 2 * common.probes
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_hashes_that_collide_are_given_up(known: bool) -> None:
+    """Whoever found out the seed, or a way around it, gains little too."""
+    chosen = flood(SEED) if known else [b"%d" % i for i in range(3000)]
+    equal = None if known else np.zeros(3000, dtype=np.uint32)
+    table, numbers = StringTable(), dict[bytes, int]()
+    assert interned(table, chosen, equal) == naive(numbers, chosen)
+    assert table.probes <= 2 * (PROBES * len(chosen) + SPARE)
+    before = table.probes
+    again = [b"new", *chosen[::-1]]
+    assert interned(table, again, None if known else np.zeros(3001, dtype=np.uint32)) == naive(
+        numbers, again
+    )
+    assert table.probes - before <= PROBES * len(again)
+
+
+def test_random_words_never_are() -> None:
+    table = StringTable(1)
+    interned(table, [row.tobytes() for row in random_words(100_000)])
+    assert table.probes < 2.5 * 100_000

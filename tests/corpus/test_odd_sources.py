@@ -55,8 +55,9 @@ def test_a_mistyped_text_field(tmp_path: Path) -> None:
         strod.build([{"title": "a b"}], out=tmp_path / "w", text_field=["title", "abstrat"])
 
 
-def test_a_metadata_field_that_nothing_has_is_reported(tmp_path: Path) -> None:
-    workspace = strod.build([{"text": "river", "y": 1}], out=tmp_path / "w", meta=["y", "dc:t"])
+def test_a_metadata_field_that_is_empty_everywhere_is_reported(tmp_path: Path) -> None:
+    records = [{"text": "river", "y": 1, "dc:t": None}]
+    workspace = strod.build(records, out=tmp_path / "w", meta=["y", "dc:t"])
     assert workspace.report["metadata_missing"] == ["dc:t"]
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from strod.phrases import table as module
 from strod.phrases.table import Sketch, Table
 
 EXTREMES = [0, 1, 2**20, 2**21, 2**32, 2**41, 2**61, 2**62 - 1, 2**62]
@@ -84,3 +85,27 @@ def test_a_roomy_sketch_rules_out_most_of_what_is_rare() -> None:
     sketch = Sketch(20 * len(keys))
     sketch.add(keys)
     assert len(sketch.likely(keys, 2)) < 0.1 * len(keys)
+
+
+def mixed(keys: np.ndarray) -> np.ndarray:
+    """Where keys fall in a table without a seed."""
+    value = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (value ^ (value >> np.uint64(29))) >> np.uint64(1)
+
+
+def chosen_pairs() -> np.ndarray:
+    """Pairs of words that would fall into a few slots."""
+    words = np.arange(2000, dtype=np.int64)
+    keys = ((words[:, None] << 32) | words).ravel()
+    return keys[(mixed(keys) & np.uint64(0x3FFF)) < 16][:3000]
+
+
+def test_keys_chosen_to_collide_cost_no_more_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = chosen_pairs()
+    assert len(keys) == 3000
+    seeds = iter([0, 0, 12345])  # the first two are those that whoever chose the keys foresaw
+    monkeypatch.setattr(module, "new_seed", lambda: next(seeds))
+    table = Table(keys)
+    assert table.slots[-1] == 12345
+    assert table.find(keys).tolist() == list(range(3000))

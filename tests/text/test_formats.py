@@ -8,14 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from strod.text import formats
-from strod.text.formats import read_csv, read_json_lines, read_lines, read_parquet, read_whole
+from strod.text import formats, slices
+from strod.text.formats import read_csv, read_json_lines, read_lines, read_whole
+from strod.text.parquet import read_parquet
 from strod.text.records import Document, Fields, Reject
 from strod.text.streams import DamagedStreamError
 from tests.text.items import brief, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 FIELDS = Fields()
@@ -208,12 +209,51 @@ def test_csv_damage_and_nothing() -> None:
     assert brief(read_csv(iter([b"id,text\n"]), FIELDS)) == []
 
 
+def test_empty_lines_of_csv_are_passed_over_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken, take = [], formats._CsvLines.__next__
+
+    def counted(lines: formats._CsvLines) -> str:
+        taken.append(take(lines))
+        return taken[-1]
+
+    monkeypatch.setattr(formats._CsvLines, "__next__", counted)
+    data = [b'text\n"one\n\nmore"\n' + b"\n\r\n" * 50_000, b"\n" * 100, b"two\n\n"]
+    assert brief(read_csv(iter(data), FIELDS)) == [(2, "one\n\nmore"), (100_105, "two")]
+    assert len(taken) == 5
+
+
+@pytest.mark.parametrize("reader", [read_json_lines, read_lines])
+def test_empty_lines_count(reader: Callable[..., Iterator[formats.Item]]) -> None:
+    one = b'{"text": "one"}\n'
+    found = brief(reader(iter([one + b"\n" * 5, b"\n \n", one + b"\n\n" + one]), FIELDS))
+    assert [number for number, _ in found] == [1, 9, 12]
+
+
+def test_csv_rows_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "MOST_VALUES", 20)
+    data = b"id,text\na,one\n" + b"x," * 30 + b"\nb,two\n"
+    assert brief(read_csv(iter([data]), FIELDS)) == [(2, "one"), (3, formats.TOO_LONG), (4, "two")]
+    monkeypatch.setattr(formats, "LONGEST_LINE", 60)
+    data = b'id,text\na,one\n"' + b'x","\n' * 20 + b'"\nb,two\n'
+    found = brief(read_csv(iter([data]), FIELDS))
+    assert found[:2] == [(2, "one"), (3, formats.TOO_LONG)]
+    assert (24, "two") in found
+
+
+@pytest.mark.parametrize("fields", [FIELDS, META])
+def test_json_records_of_too_many_values(fields: Fields, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "MOST_VALUES", 20)
+    lines = [b'{"text": "one"}', b'{"text": "two", "x": [' + b"{}," * 30 + b"1]}", b'{"text": "b"}']
+    found = brief(read_json_lines(iter([b"\n".join(lines)]), fields))
+    assert found == [(1, "one"), (2, formats.TOO_LONG), (3, "b")]
+
+
 def test_tsv_keeps_commas() -> None:
     assert brief(read_csv(iter([b"text\tid\na,b,c\t1\n"]), FIELDS, "\t")) == [(2, "a,b,c")]
 
 
 def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "PARQUET_ROWS", 3)
+    monkeypatch.setattr(slices, "ROWS", 3)
     texts = [f"text {i}" for i in range(8)]
     table = pa.table({"text": texts, "id": range(8), "year": [1990 + i for i in range(8)]})
     path = parquet(tmp_path, table)
@@ -224,7 +264,7 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_parquet_rejects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "PARQUET_ROWS", 2)
+    monkeypatch.setattr(slices, "ROWS", 2)
     path = parquet(tmp_path, pa.table({"text": ["a", None, "", "b", "c"], "x": [1, 2, 3, 4, 5]}))
     expected = [(1, "a"), (2, "no text field"), (3, "empty document"), (4, "b"), (5, "c")]
     assert brief(read_parquet(path, FIELDS, nothing)) == expected

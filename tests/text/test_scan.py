@@ -19,6 +19,7 @@ from strod.text.scan import hash_spans, scan
 from tests.chance import drawn
 
 RANDOM_TEXTS = 10_000
+SEED = np.uint64(0xCBF29CE484222325)  # that of FNV-1a
 
 _PIECES = (
     "a|b|word|Word|WORD|é|ü|中文|\u0301|\u00ad|1|2010|3d|2nd|½|.|. |.)| |  |\n|\n\n|\u00a0|\u3000|,"
@@ -58,7 +59,7 @@ def scanned(texts: list[str], *, numbers: bool = False) -> list[list[str | int]]
     lengths = np.empty(len(data), dtype=np.int32)
     hashes = np.zeros(len(data), dtype=np.uint32)
     stops = np.empty(len(texts), dtype=np.int64)
-    n = scan(text, bounds, *tables(), numbers, starts, lengths, hashes, stops)
+    n = scan(text, bounds, *tables(), numbers, SEED, starts, lengths, hashes, stops)
     assert stops[-1] == n
     entries: list[str | int] = [
         data[start : start + length].decode() if length > 0 else length
@@ -165,7 +166,7 @@ def plain_scan(monkeypatch: pytest.MonkeyPatch):
         hashes = np.empty(counted.size, dtype=np.uint32)
         bounds, stops = np.array([0, counted.size]), np.empty(1, dtype=np.int64)
         with np.errstate(over="ignore"):
-            n = module.scan(counted, bounds, *tables(), False, starts, lengths, hashes, stops)
+            n = module.scan(counted, bounds, *tables(), False, SEED, starts, lengths, hashes, stops)
         words = [int(length) for length in lengths[:n] if length > 0]
         assert len(words) == sum(isinstance(token, str) for token in tokens(text))
         return counted.looks
@@ -194,10 +195,10 @@ def test_hashes_are_those_of_the_words() -> None:
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     arrays = (np.empty(data.size, np.int32), np.empty(data.size, np.int32))
     hashes, stops = np.zeros(data.size, dtype=np.uint32), np.empty(1, dtype=np.int64)
-    n = scan(data, np.array([0, data.size]), *tables(), False, *arrays, hashes, stops)
+    n = scan(data, np.array([0, data.size]), *tables(), False, SEED, *arrays, hashes, stops)
     starts, lengths = (array[:n] for array in arrays)
     again = np.zeros(n, dtype=np.uint32)
-    hash_spans(data, starts, lengths, again)
+    hash_spans(data, starts, lengths, SEED, again)
     for start, length, first, second in zip(starts, lengths, hashes, again, strict=False):
         if length > 0:
             value = name_hash(data[start : start + length].tobytes())

@@ -7,6 +7,7 @@ import codecs
 import gzip
 import io
 import os
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from strod.errors import InputError, UsageError
-from strod.text.records import Document, Fields
+from strod.text.records import Document, Fields, Reject
 from strod.text.sources import FORMATS, Part, resolve
 from tests.text.items import brief, unpacked
 
@@ -279,3 +280,117 @@ def test_parts_know_their_argument(tmp_path: Path) -> None:
     assert parts[0].name == "source 1"
     assert parts[0].position(7) == "source 1:7"
     assert parts[1].position(0) == str(tmp_path / "x" / "a.txt")
+
+
+def rejected(*sources: Any, **how: Any) -> list[tuple[str, str, str]]:
+    """File, reason and detail of what is left out."""
+    return [
+        (Path(part.name).name, item.reason, item.detail)
+        for part in resolve(sources, **how)
+        for item in unpacked(part.read(Fields(), nothing))
+        if isinstance(item, Reject)
+    ]
+
+
+@pytest.mark.parametrize("name", ["b.txt", "b.jsonl", "b.csv", "b.parquet"])
+def test_a_file_of_a_folder_that_vanishes_is_left_out(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"a.txt": b"a", name: b"x", "c.txt": b"c"})
+    parts = resolve([tmp_path])
+    (tmp_path / name).unlink()
+    found = [item for part in parts for item in brief(part.read(Fields(), nothing))]
+    assert found == [(0, "a"), (0, "file that cannot be read"), (0, "c")]
+
+
+def test_a_file_that_vanishes_while_it_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.txt": b"a", "b.txt": b"b"})
+    stat = Path.stat
+
+    def gone(self: Path, **how: Any) -> os.stat_result:
+        if self.name == "b.txt":
+            raise FileNotFoundError(2, "No such file or directory", str(self))
+        return stat(self, **how)
+
+    monkeypatch.setattr(Path, "stat", gone)
+    told = [("b.txt", "file that cannot be read", "No such file or directory")]
+    assert rejected(tmp_path) == told
+
+
+def test_a_file_that_becomes_a_pipe_does_not_hang(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": b"a", "b.txt": b"b"})
+    parts = resolve([tmp_path])
+    (tmp_path / "b.txt").unlink()
+    os.mkfifo(tmp_path / "b.txt")
+    found = [item for part in parts for item in brief(part.read(Fields(), nothing))]
+    assert found == [(0, "a"), (0, "file that cannot be read")]
+
+
+def test_a_folder_below_that_cannot_be_read_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.txt": b"a", "deep/b.txt": b"b"})
+    scandir = os.scandir
+
+    def refuse(path: Any) -> Any:
+        if Path(path).name == "deep":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert [(name, reason) for name, reason, _ in rejected(tmp_path)] == [
+        ("deep", "file that cannot be read")
+    ]
+
+
+def linked(folder: Path) -> Path:
+    """A folder with links to a file and a folder outside, and to one inside."""
+    write(folder, {"out/secret.txt": b"secret", "out/deep/far.txt": b"far", "in/a.txt": b"a"})
+    (folder / "in/link.txt").symlink_to(folder / "out/secret.txt")
+    (folder / "in/tree").symlink_to(folder / "out/deep")
+    (folder / "in/same.txt").symlink_to("a.txt")
+    (folder / "in/loop").symlink_to(folder / "in")
+    (folder / "out/deep/loop").symlink_to(folder / "out/deep")
+    return folder / "in"
+
+
+def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
+    folder = linked(tmp_path)
+    assert texts(folder) == ["a", "link out of the folder", "a", "link out of the folder"]
+    told = "--follow-links reads it"
+    assert rejected(folder) == [
+        ("link.txt", "link out of the folder", told),
+        ("tree", "link out of the folder", told),
+    ]
+
+
+def test_links_are_followed_if_that_is_wanted(tmp_path: Path) -> None:
+    parts = resolve([linked(tmp_path)], follow_links=True)
+    found = [item for part in parts for item in brief(part.read(Fields(), nothing))]
+    assert found == [(0, "a"), (0, "secret"), (0, "a"), (0, "far")]
+
+
+def test_a_link_given_by_name_is_followed(tmp_path: Path) -> None:
+    folder = linked(tmp_path)
+    assert texts(folder / "link.txt") == ["secret"]
+    (tmp_path / "other").symlink_to(folder / "tree")
+    assert texts(tmp_path / "other") == ["far"]
+
+
+def test_a_file_becomes_a_link_after_it_was_listed(tmp_path: Path) -> None:
+    write(tmp_path, {"in/a.txt": b"a", "secret": b"secret"})
+    (part,) = resolve([tmp_path / "in"])
+    (tmp_path / "in/a.txt").unlink()
+    (tmp_path / "in/a.txt").symlink_to(tmp_path / "secret")
+    assert brief(part.read(Fields(), nothing)) == [(0, "link out of the folder")]
+
+
+def test_names_that_are_nearly_right(tmp_path: Path) -> None:
+    write(tmp_path, {"cs.jsonl": JSON})
+    near = f"cs.josnl: no such file or folder; do you mean {tmp_path}/cs.jsonl?"
+    with pytest.raises(InputError, match=re.escape(near)):
+        resolve([tmp_path / "cs.josnl"])
+    with pytest.raises(InputError, match=r"no such file or folder$"):
+        resolve([tmp_path / "something else"])
+    with pytest.raises(InputError, match="cannot be read"):
+        resolve([str(tmp_path / "a\0b")])

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strod.text import streams
-from strod.text.streams import DamagedStreamError, blocks, chunks, compression, lines
+from strod.text.streams import DamagedStreamError, blocks, chunks, compression, full_lines, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -222,3 +222,41 @@ def test_an_endless_line_is_not_held_in_memory() -> None:
         yield b"\nend"
 
     assert list(lines(endless(), 5000)) == [None, b"end"]
+
+
+@given(st.lists(st.text("ab\n\n\n", max_size=9).map(str.encode)))
+def test_full_lines_are_lines_with_numbers(pieces: list[bytes]) -> None:
+    every = enumerate(lines(iter(pieces), 4), start=1)
+    expected = [(number, line) for number, line in every if line is None or line]
+    assert list(full_lines(iter(pieces), 4)) == expected
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_what_unpacks_to_far_more_than_text_ends(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "UNPACKED_FREE", 1 << 20)
+    monkeypatch.setattr(streams, "MOST_TIMES", 20)
+    found: list[int] = []
+    zeros = stored(tmp_path, COMPRESSORS[kind](bytes(20 << 20)))
+    with pytest.raises(DamagedStreamError, match="unpacks to more than 20 times its size"):
+        found.extend(map(len, chunks(zeros, nothing)))
+    assert sum(found) < 4 << 20
+    body = b"".join(b"line %d\n" % (i * i) for i in range(200_000))
+    assert read(stored(tmp_path, COMPRESSORS[kind](body))) == body
+
+
+def test_xz_asks_for_little_memory(tmp_path: Path) -> None:
+    greedy = [
+        {"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30, "mode": lzma.MODE_FAST, "mf": lzma.MF_HC3}
+    ]
+    header = lzma.compress(b"one\n", filters=[{"id": lzma.FILTER_LZMA2, "preset": 9}])
+    assert read(stored(tmp_path, header)) == b"one\n"
+    with pytest.raises(DamagedStreamError, match="Memory"):
+        read(stored(tmp_path, lzma.compress(b"one\n", filters=greedy)))
+
+
+@pytest.mark.parametrize("rest", [b"\0" * 8, b"no stream at all", b"\0\0\0\0" + lzma.compress(b"")])
+def test_xz_with_something_behind_it(tmp_path: Path, rest: bytes) -> None:
+    data = lzma.compress(b"one\n")
+    assert read(stored(tmp_path, data + rest)) == b"one\n"

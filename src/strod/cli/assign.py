@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 import typer
 
+from strod.cli import shape
 from strod.cli.console import TerminalProgress
 
 __all__ = ["assign"]
@@ -28,6 +29,7 @@ def assign(
     tokenizer: str = typer.Option(
         None, metavar="MODULE:FUNCTION", help="That of the corpus, if it is one of your own."
     ),
+    follow_links: bool = shape.FOLLOW_LINKS,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
     """Give every document's share of every topic, as JSON lines.
@@ -47,6 +49,7 @@ def assign(
         if sources:
             given = {
                 "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
+                "follow_links": follow_links,
             }  # fmt: skip
             options = {name: value for name, value in given.items() if value}
             rows = assign_new(opened, sources, progress, lines.append, format=format, **options)

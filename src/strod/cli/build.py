@@ -50,6 +50,7 @@ def build(
         "auto", help="auto, jsonl, csv, tsv, parquet, lines (a document a line) or files (a file)."
     ),
     duplicates: str = typer.Option("keep", help="keep or drop documents whose text came before."),
+    follow_links: bool = shape.FOLLOW_LINKS,
     strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
     language: str = typer.Option(
         "en", help="Language of the stop words: de en es fr it nl pt sv, or none."
@@ -100,13 +101,13 @@ def build(
     """  # noqa: D301
     options: dict[str, Any] = {
         "text_field": text_field, "id_field": id_field, "meta": meta, "format": format,
-        "duplicates": duplicates, "strict": strict, "language": language, "min_df": min_df,
-        "max_df": max_df, "max_vocabulary": max_vocabulary, "numbers": numbers, "stem": stem,
-        "tokenizer": tokenizer, "height": height, "width": width, "seed": seed,
+        "duplicates": duplicates, "strict": strict, "follow_links": follow_links,
+        "language": language, "min_df": min_df, "max_df": max_df, "numbers": numbers, "stem": stem,
+        "max_vocabulary": max_vocabulary, "tokenizer": tokenizer, "height": height, "width": width,
         "children": shape.number_or("children", children, int, "auto"),
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
         "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
-        "iterations": iterations, "method_seconds": method_seconds,
+        "iterations": iterations, "method_seconds": method_seconds, "seed": seed,
         "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
         "phrases": phrases, "phrase_length": phrase_length,
         "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
@@ -164,7 +165,8 @@ def _warn(workspace: Workspace) -> None:
     documents = workspace.report["documents"]
     if documents["rejected"] > MANY * documents["read"]:
         lost = f"{number(documents['rejected'])} of {number(documents['read'])} documents"
-        reason = next(iter(documents["reasons"]))
+        reasons = documents["reasons"]
+        reason = max(reasons, key=lambda name: reasons[name]["count"])
         print(f"strod: warning: {lost} were left out, mostly: {reason}", file=sys.stderr)
 
 
@@ -179,13 +181,14 @@ def describe_build(workspace: Workspace, console: Console) -> None:
     )
     if documents["rejected"]:
         console.print(f"left out {number(documents['rejected'])} of {number(documents['read'])}:")
-        for reason, entry in documents["reasons"].items():
+        reasons = sorted(documents["reasons"].items(), key=lambda item: -item[1]["count"])
+        for reason, entry in reasons:
             where = ", ".join(entry["first"][:3]) + (", …" if entry["count"] > 3 else "")  # noqa: PLR2004
             console.print(f"  {number(entry['count'])} with {reason}: {where}")
     if documents["duplicate_texts"]:
         console.print(f"{number(documents['duplicate_texts'])} repeat the text of another")
     for name in report["metadata_missing"]:
-        console.print(f"no document has the field {name}: is --meta {name} spelt as in the source?")
+        console.print(f"no document has a value in the field {name}")
     for name, wrong in report["metadata_misfits"].items():
         if wrong:
             console.print(f"{number(wrong)} values of {name} are not of type {about.meta[name]}")

@@ -241,6 +241,7 @@ def add(
     tokenizer: str = typer.Option(
         None, metavar="MODULE:FUNCTION", help="That of the corpus, if it is one of your own."
     ),
+    follow_links: bool = shape.FOLLOW_LINKS,
     strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
 ) -> None:
     """Add documents: they are placed in the tree, whose topics keep their numbers.
@@ -260,7 +261,7 @@ def add(
     with TerminalProgress(quiet=quiet) as progress:
         found = opened.add(
             *sources, replace=replace, note=note, dry_run=dry_run, progress=progress,
-            strict=strict, format=format, **options,
+            strict=strict, format=format, follow_links=follow_links, **options,
         )  # fmt: skip
     console, more = output(), found.documents - found.replaced if dry_run else 0
     console.print(
@@ -271,6 +272,11 @@ def add(
         f"{100 * found.homeless:.1f}% of them fit no topic; "
         f"{counted(opened.corpus.documents + more, 'document')} in all"
     )
+    for name, wrong in found.misfits.items():
+        kind = opened.manifest.corpus.meta[name]
+        console.print(f"{number(wrong)} values of {name} are not of type {kind}, and left out")
+    for name in found.missing:
+        console.print(f"none of them has the field {name}")
     grown = sorted(found.growth, key=lambda name: -found.growth[name])
     for name in [one for one in grown if found.growth[one] > GROWN][:GROWING]:
         topic = opened.tree[name]

@@ -1,4 +1,4 @@
-"""The options that shape a tree, for every command that grows one."""
+"""Options of several commands: those that shape a tree, and of sources."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from strod.errors import UsageError
 
 __all__ = ["check_engine", "number_or", "switch"]
 
+FOLLOW_LINKS = typer.Option(
+    False, "--follow-links", help="Read what links lead to that leave a folder of sources."
+)
 CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of every topic.")
 HEIGHT = typer.Option(2, help="Levels below the root.")
 WIDTH = typer.Option(10, help="Most children that auto gives a topic.")

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 from strod.corpus.duplicates import repeated
 from strod.corpus.ingest import ingest
-from strod.corpus.intake import Account
+from strod.corpus.intake import Account, batches
 from strod.corpus.lexicon import Lexicon, build_lexicon, unspaced_share
 from strod.corpus.metadata import NULL, field_type
 from strod.corpus.segment import Segment, write_segment
 from strod.corpus.spill import SpillReader
+from strod.corpus.survey import surveyed
 from strod.errors import InputError
 from strod.store.schema import CorpusRecord, SegmentRecord
 from strod.text.vocabulary import background
@@ -55,7 +56,8 @@ def build_corpus(
 ) -> BuiltCorpus:
     """Read `parts` and write ``corpus/`` into the folder `root`.
 
-    A corpus without a word for the model is an error unless `allow_empty`; a second document
+    A corpus without a word for the model, or without the metadata that was asked for, is an
+    error unless `allow_empty`; a second document
     with the same id is rejected unless `same_ids`. Documents without an id are numbered from
     `before` + 1 on.
     """
@@ -64,9 +66,14 @@ def build_corpus(
     progress.stage("reading", sum(part.size for part in parts), "bytes")
     segment_folder = root / "corpus" / "0000"
     segment_folder.mkdir(parents=True)
-    ingested = ingest(
-        parts, options, spilled, segment_folder / "texts.arrow", account, progress, before
-    )
+    fields = options.fields
+    source = batches(parts, fields, account, progress.advance, before)
+    if not allow_empty:
+        source = surveyed(source, options.meta_types, fields, parts)
+    ingested = ingest(source, options, spilled, segment_folder / "texts.arrow")
+    unseen = [name for name in fields.text if len(fields.text) > 1 and name not in fields.seen]
+    if unseen and account.accepted:
+        raise InputError(f"no document has the text field {unseen[0]!r}; see --text-field")
     account.check_usable()
     spill = SpillReader(spilled)
     out, numbered, duplicates = _rejected(spill, options, account, same_ids=same_ids)

@@ -11,26 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.corpus import metadata
-from strod.corpus.intake import Account, Batch, batches
-from strod.corpus.intern import StringTable
+from strod.corpus.intern import SEED, StringTable
 from strod.corpus.spill import ROW, SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.corpus.words import WordTable
 from strod.engine.local import ordered_map
-from strod.errors import InputError, UsageError
+from strod.errors import UsageError
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, tables
 from strod.text.scan import scan
 from strod.text.tokenizers import find_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from strod.corpus.intake import Batch
     from strod.options import CorpusOptions, Tokenizer
-    from strod.progress import Progress
-    from strod.text.sources import Part
 
 __all__ = ["Ingested", "ingest"]
 
@@ -123,7 +121,7 @@ class _BatchTokenizer:
         memory.make_room(data.size)
         stops = np.empty(bounds.size - 1, dtype=np.int64)
         spans = memory.starts, memory.lengths, memory.hashes
-        n = scan(data, bounds, *self._tables, self._numbers, *spans, stops)
+        n = scan(data, bounds, *self._tables, self._numbers, SEED, *spans, stops)
         return data, *(array[:n] for array in spans), stops
 
     def _metas(self, batch: Batch, rows: NDArray[np.void]) -> list[bytes]:
@@ -185,21 +183,16 @@ def _rows(batch: Batch, texts: list[memoryview], tokens: NDArray[np.int64]) -> N
 
 
 def ingest(
-    parts: list[Part],
+    source: Iterator[Batch],
     options: CorpusOptions,
     folder: Path,
     text_file: Path,
-    account: Account,
-    progress: Progress,
-    before: int = 0,
 ) -> Ingested:
-    """Read every document once: texts go to `text_file`, all else is set aside in `folder`.
+    """Take in every document once: texts go to `text_file`, all else is set aside in `folder`.
 
     The table of words is set aside too when it outgrows its share of the memory, and
     begins anew: an epoch. `strod.corpus.lexicon` joins the epochs.
     """
-    fields = options.fields
-    source = batches(parts, fields, account, progress.advance, before)
     tokenized = ordered_map(_BatchTokenizer(options), source, options.threads)
     numbering = _Numbering(options, folder)
     with SpillWriter(folder) as spill, TextWriter(text_file) as texts:
@@ -211,9 +204,6 @@ def ingest(
         for _ in ordered_map(write, map(numbering, tokenized), workers=1):
             pass
     numbering.close()
-    unseen = [name for name in fields.text if len(fields.text) > 1 and name not in fields.seen]
-    if unseen and account.accepted:
-        raise InputError(f"no document has the text field {unseen[0]!r}; see --text-field")
     return Ingested(numbering.epoch + 1, numbering.kinds, texts.blocks)
 
 

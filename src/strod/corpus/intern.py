@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import secrets
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from strod.text.scan import hash_spans
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["StringTable", "fold_ascii"]
+__all__ = ["SEED", "StringTable", "fold_ascii"]
 
 # Kernels take arrays and machine integers; numba infers the types.
 # mypy: disable-error-code="no-untyped-def", no-check-untyped-defs
@@ -22,6 +23,12 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _ONE = np.uint64(1)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_FIELD = np.uint64((1 << 31) - 1)
+
+# Of the hashes, new in each process: whoever writes the text cannot know which words collide.
+# Numbers are given in order of appearance, so that nothing else depends on it.
+SEED = np.uint64(secrets.randbits(64))
+PROBES, SPARE = 4, 1024  # slots looked at for each string, about 1.5 in a table of random hashes
 
 
 @helper
@@ -33,9 +40,10 @@ def _equal(text, start, length, arena, offset):
 
 
 @kernel
-def _intern(text, starts, lengths, hashes, ids, first, slots, offsets, arena, size):
+def _intern(text, starts, lengths, hashes, ids, first, slots, offsets, arena, size, allowed):
     """Number the strings from `first` on; stop early when an array is full.
 
+    Stops too when `allowed` slots were looked at; returns how many of them are left.
     A slot holds the hash of a string in its upper half, its number plus one in the lower.
     """
     mask = np.uint64(slots.size - 1)
@@ -48,12 +56,14 @@ def _intern(text, starts, lengths, hashes, ids, first, slots, offsets, arena, si
         tag = np.uint64(hashes[i])
         place = (tag * _SPREAD >> _HALF) & mask
         while True:
+            if allowed == 0:
+                return i, size, allowed
+            allowed -= 1
             slot = slots[place]
             if slot == 0:
-                if 2 * (size + 1) > slots.size or size + 2 > offsets.size:
-                    return i, size
-                if offsets[size] + length > arena.size:
-                    return i, size
+                full = 2 * (size + 1) > slots.size or size + 2 > offsets.size
+                if full or offsets[size] + length > arena.size:
+                    return i, size, allowed
                 for j in range(length):
                     arena[offsets[size] + j] = text[start + j]
                 offsets[size + 1] = offsets[size] + length
@@ -70,7 +80,17 @@ def _intern(text, starts, lengths, hashes, ids, first, slots, offsets, arena, si
                     ids[i] = number
                     break
             place = (place + _ONE) & mask
-    return np.int64(lengths.size), size
+    return np.int64(lengths.size), size, allowed
+
+
+@kernel
+def _keyed(text, starts, lengths, key, hashes):
+    """Hash strings as polynomials at a secret point: few collide, whoever chose them."""
+    for i in range(starts.size):
+        value = _ONE
+        for j in range(np.int64(starts[i]), np.int64(starts[i]) + max(lengths[i], 0)):
+            value = (value * key + np.uint64(text[j]) + _ONE) % _FIELD
+        hashes[i] = value
 
 
 @kernel
@@ -108,14 +128,21 @@ def fold_ascii(arena, offsets, first, genitive, elisions, folded, lengths, plain
 class StringTable:
     """Numbers strings in the order in which they first appear.
 
+    The hashes of `strod.text.scan` are quick and hard to foresee. If they collide all the
+    same, the table goes over to slower ones for which few collisions are proved.
+
     Attributes
     ----------
     size : int
         How many strings there are.
+    probes : int
+        How many slots were looked at.
     """
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         self.size = 0
+        self.probes = 0
+        self._key: np.uint64 | None = None
         self._slots = np.zeros(4 * capacity, dtype=np.uint64)
         self._offsets = np.zeros(capacity + 1, dtype=np.int64)
         self._arena = np.empty(12 * capacity, dtype=np.uint8)
@@ -134,17 +161,46 @@ class StringTable:
         """
         text = text.view()
         text.flags.writeable = False  # one type of array, one compilation
-        if hashes is None:
-            hashes = np.empty(lengths.size, dtype=np.uint32)
-            hash_spans(text, starts, lengths, hashes)
-        done = 0
+        if hashes is None or self._key is not None:
+            hashes = self._hashes(text, starts, lengths)
+        done, allowed = 0, self._allowed(lengths.size)
         while done < lengths.size:
-            done, self.size = _intern(
+            before = allowed
+            done, self.size, allowed = _intern(
                 text, starts, lengths, hashes, ids, done,
-                self._slots, self._offsets, self._arena, self.size,
+                self._slots, self._offsets, self._arena, self.size, allowed,
             )  # fmt: skip
-            if done < lengths.size:
+            self.probes += before - allowed
+            if allowed == 0 and done < lengths.size:
+                self._rehash()
+                hashes = self._hashes(text, starts, lengths)
+                allowed = self._allowed(lengths.size)
+            elif done < lengths.size:
                 self._grow(int(lengths[done]))
+
+    def _allowed(self, strings: int) -> int:
+        return PROBES * strings + SPARE if self._key is None else 1 << 62
+
+    def _hashes(
+        self, text: NDArray[np.uint8], starts: NDArray[Any], lengths: NDArray[np.int32]
+    ) -> NDArray[np.uint32]:
+        hashes = np.empty(lengths.size, dtype=np.uint32)
+        if self._key is None:
+            hash_spans(text, starts, lengths, SEED, hashes)
+        else:
+            _keyed(text, starts, lengths, self._key, hashes)
+        return hashes
+
+    def _rehash(self) -> None:
+        """Go over to the hashes that are proved."""
+        self._key = np.uint64(2 + secrets.randbelow(int(_FIELD) - 2))
+        lengths = np.diff(self.offsets).astype(np.int32)
+        arena = self.arena.view()
+        arena.flags.writeable = False
+        tags = self._hashes(arena, self.offsets[:-1].astype(np.int32), lengths).astype(np.uint64)
+        filled = tags << _HALF | np.arange(1, self.size + 1, dtype=np.uint64)
+        self._slots = np.zeros_like(self._slots)
+        _move(filled, self._slots)
 
     def _grow(self, needed: int) -> None:
         if 2 * (self.size + 1) > self._slots.size:

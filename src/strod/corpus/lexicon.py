@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from strod.compute.kernels import kernel
 from strod.corpus.ingest import MARKERS
+from strod.corpus.intern import SEED
 from strod.text.characters import HOLE
 from strod.text.fold import composed
 from strod.text.scan import hash_spans
@@ -146,7 +147,7 @@ def _slice_of(words: pa.LargeStringArray, parts: int, part: int) -> NDArray[np.b
     offsets = np.frombuffer(places, dtype=np.int64)[: len(words) + 1]
     hashes = np.empty(len(words), dtype=np.uint32)
     starts, lengths = offsets[:-1].astype(np.int32), np.diff(offsets).astype(np.int32)
-    hash_spans(np.frombuffer(data, dtype=np.uint8), starts, lengths, hashes)
+    hash_spans(np.frombuffer(data, dtype=np.uint8), starts, lengths, SEED, hashes)
     mask: NDArray[np.bool_] = hashes % np.uint32(parts) == part
     return mask
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["arrow_type", "column", "decode", "encode", "field_type", "kind"]
+__all__ = ["arrow_type", "column", "decode", "encode", "field_type", "fits", "kind"]
 
 NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = (
     "null",
@@ -157,6 +157,11 @@ def _cast(value: Any, name: str) -> Any:
     if name == "date":
         return _date(value) or _date(f"{value}-01")  # a bare year will do if dates are asked for
     return _text(value)
+
+
+def fits(value: Any, name: str) -> bool:
+    """Whether a value is of a type."""
+    return _cast(value, name) is not None
 
 
 def _plain_column(values: list[Any], name: str) -> pa.Array | None:  # noqa: PLR0911

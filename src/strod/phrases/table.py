@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Sketch", "Table", "lookup"]
+
+PROBES, SPARE = 4, 1024  # taken slots passed for each key, about 0.5 if they are random
+
+
+def new_seed() -> int:
+    """A number for a table, new each time."""
+    return secrets.randbits(62)
 
 
 @helper
@@ -24,9 +32,9 @@ def _mixed(key: int) -> int:
 
 @helper
 def lookup(slots: Any, places: Any, key: int) -> int:
-    """Number of a key, -1 if there is none."""
-    mask = slots.size - 1
-    at = _mixed(key) & mask
+    """Number of a key, -1 if there is none; the last slot holds the seed."""
+    mask = slots.size - 2
+    at = _mixed(key ^ slots[mask + 1]) & mask
     while slots[at] != -1:
         if slots[at] == key:
             return int(places[at])
@@ -35,14 +43,19 @@ def lookup(slots: Any, places: Any, key: int) -> int:
 
 
 @kernel
-def _fill(keys: Any, slots: Any, places: Any) -> None:
-    mask = slots.size - 1
+def _fill(keys: Any, slots: Any, places: Any, allowed: int) -> int:
+    """Put keys into empty slots; returns how many of the `allowed` probes are left."""
+    mask = slots.size - 2
     for n in range(keys.size):
-        at = _mixed(keys[n]) & mask
-        while slots[at] != -1:
+        at = _mixed(keys[n] ^ slots[mask + 1]) & mask
+        while slots[at] != -1 and allowed > 0:
             at = (at + 1) & mask
+            allowed -= 1
+        if allowed == 0:
+            break
         slots[at] = keys[n]
         places[at] = n
+    return allowed
 
 
 @kernel
@@ -65,14 +78,20 @@ def _sketch(keys: Any, counters: Any, least: int, likely: Any) -> None:
 
 
 class Table:
-    """Numbers of distinct keys ≥ 0: the n-th key has the number n."""
+    """Numbers of distinct keys ≥ 0: the n-th key has the number n.
+
+    Which keys collide depends on a seed that whoever writes the text cannot know; a table
+    in which too many do is made again with another one.
+    """
 
     def __init__(self, keys: NDArray[np.int64]) -> None:
         size = 1 << max(4, int(2 * len(keys)).bit_length())
         self.keys = keys
-        self.slots = np.full(size, -1, dtype=np.int64)
         self.places = np.empty(size, dtype=np.int32)
-        _fill(keys, self.slots, self.places)
+        while True:
+            self.slots = np.append(np.full(size, -1, dtype=np.int64), new_seed())
+            if _fill(keys, self.slots, self.places, PROBES * len(keys) + SPARE):
+                break
 
     def find(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
         """Numbers of keys; -1 for those that are not there."""
@@ -83,6 +102,9 @@ class Table:
 
 class Sketch:
     """Upper bounds of the counts of keys in fixed memory.
+
+    It has no seed: nothing is looked for here, and which keys share a counter should not
+    differ from run to run.
 
     Keys share counters, so a count may be too large, never too small: what a sketch says is
     rare need not be counted.

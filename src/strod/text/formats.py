@@ -14,22 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from strod.text.blocks import Block, block_from_json, block_from_table, json_table
 from strod.text.records import LONGEST_DOCUMENT, Document, Fields, Reject, document, from_record
-from strod.text.streams import CHUNK, DamagedStreamError, blocks, lines
+from strod.text.streams import DamagedStreamError, blocks, full_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "Item",
     "read_csv",
     "read_json_lines",
     "read_lines",
-    "read_parquet",
     "read_table",
     "read_whole",
 ]
@@ -40,8 +37,8 @@ DAMAGED = "source cut short or damaged"
 TOO_LONG = "document too long"
 # A record may hold more than its text; a line is worth keeping up to this size.
 LONGEST_LINE = 2 * LONGEST_DOCUMENT
-PARQUET_ROWS = 4096
-PARQUET_BYTES = 4 << 20  # about, for rows of the mean size
+MOST_VALUES = 1 << 20  # in a record; each takes about a hundred bytes
+_EMPTY_LINES = re.compile(rb"(?:\r?\n)*+")
 _LOOSE_COLON = re.compile(rb'"[ \t\r]+:')
 
 
@@ -49,9 +46,18 @@ class _DuplicateKeyError(ValueError):
     pass
 
 
+class _LongRowError(csv.Error):
+    pass
+
+
 class _DamagedRowError(Exception):
     def __init__(self, line: int) -> None:
         self.line = line
+
+
+def _is_crowded(data: bytes) -> bool:
+    """Whether there may be too many values in it."""
+    return len(data) > MOST_VALUES and sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES
 
 
 class _JsonReader:
@@ -98,6 +104,8 @@ class _JsonReader:
 
     def document(self, line: bytes, number: int) -> Document | Reject:  # noqa: PLR0911
         """The document on a line."""
+        if _is_crowded(line):
+            return Reject(TOO_LONG, number, "too many values")
         try:
             record = self._parse(line)
         except UnicodeDecodeError as error:
@@ -126,15 +134,16 @@ def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
                 yield Reject(TOO_LONG, number)
                 number += 1
                 continue
-            block = block_from_json(piece, fields, number, id_types)
+            crowded = _is_crowded(piece)
+            block = None if crowded else block_from_json(piece, fields, number, id_types)
             if block is not None:
                 yield block
                 number += len(block)
                 continue
-            for line in piece.removesuffix(b"\n").split(b"\n"):
+            for at, line in full_lines(iter([piece]), LONGEST_LINE):
                 if line and not line.isspace():
-                    yield reader.document(line, number)
-                number += 1
+                    yield reader.document(line, number + at - 1)
+            number += piece.count(b"\n")
     except DamagedStreamError as error:
         yield Reject(DAMAGED, number, str(error))
 
@@ -144,10 +153,10 @@ def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
     nothing = (None,) * len(fields.meta)
     number = 0
     try:
-        for number, line in enumerate(lines(data, LONGEST_LINE), start=1):
+        for number, line in full_lines(data, LONGEST_LINE):
             if line is None:
                 yield Reject(TOO_LONG, number)
-            elif line and not line.isspace():
+            elif not line.isspace():
                 yield document(line.removesuffix(b"\r"), number, meta=nothing)
     except DamagedStreamError as error:
         yield Reject(DAMAGED, number + 1, str(error))
@@ -169,12 +178,52 @@ def read_whole(data: Iterator[bytes], fields: Fields, name: str) -> Iterator[Ite
     yield document(b"".join(held), 0, name.encode(errors="replace"), (None,) * len(fields.meta))
 
 
-def _decoded(data: Iterator[bytes]) -> Iterator[str]:
-    for line in lines(data, LONGEST_LINE):
-        if line is None:
+class _CsvLines:
+    """Lines for the CSV reader, which asks for more of them as long as a quote is open."""
+
+    def __init__(self, data: Iterator[bytes]) -> None:
+        self._blocks = blocks(data, LONGEST_LINE)
+        self._block, self._at = b"", 0
+        self.delimiter = b""
+        self.start = 1  # line with which the row begins
+        self._next = 1
+        self._cells = self._bytes = 0  # of the row so far
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def begin(self) -> None:
+        """A row begins: empty lines before it are passed over."""
+        self._cells = self._bytes = 0
+        while True:
+            end = _EMPTY_LINES.match(self._block, self._at).end()  # type: ignore[union-attr]
+            self._next += self._block.count(b"\n", self._at, end)
+            self._at = end
+            self.start = self._next
+            if self._at < len(self._block) or not self._load():
+                break
+
+    def _load(self) -> bool:
+        block = next(self._blocks, b"")
+        if block is None:
             raise DamagedStreamError("a line is too long")
+        self._block, self._at = block, 0
+        return bool(block)
+
+    def __next__(self) -> str:
+        if self._at >= len(self._block) and not self._load():
+            raise StopIteration
+        end = self._block.find(b"\n", self._at)
+        end = len(self._block) if end < 0 else end
+        line = self._block[self._at : end]
+        self._at = end + 1
+        self._next += 1
+        self._bytes += len(line)
+        self._cells += line.count(self.delimiter) if self.delimiter else 0
+        if self._bytes > LONGEST_LINE or self._cells > MOST_VALUES:
+            raise _LongRowError
         # Broken bytes become lone surrogates, and the document they are in is rejected.
-        yield line.decode(errors="surrogateescape") + "\n"
+        return line.decode(errors="surrogateescape") + "\n"
 
 
 def _delimiter(header: str) -> str:
@@ -185,22 +234,26 @@ def _rows(
     data: Iterator[bytes], delimiter: str | None
 ) -> Iterator[tuple[int, list[str] | csv.Error]]:
     """Rows, or what is wrong with them, with the number of the line on which each begins."""
-    text = _decoded(data)
-    header = next(text, "")
+    text = _CsvLines(data)
+    try:
+        header = next(text, "")
+    except DamagedStreamError as error:
+        raise _DamagedRowError(1) from error
+    delimiter = delimiter or _delimiter(header)
+    text.delimiter = delimiter.encode()
     csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(
-        itertools.chain([header], text), delimiter=delimiter or _delimiter(header), strict=True
-    )
+    reader = csv.reader(itertools.chain([header], text), delimiter=delimiter, strict=True)
     while True:
-        start = reader.line_num + 1
         try:
-            yield start, next(reader)
+            if reader.line_num:
+                text.begin()
+            yield text.start, next(reader)
         except StopIteration:
             return
         except csv.Error as error:  # the reader goes on with the next line
-            yield start, error
+            yield text.start, error
         except DamagedStreamError as error:
-            raise _DamagedRowError(start) from error
+            raise _DamagedRowError(text.start) from error
 
 
 def read_csv(data: Iterator[bytes], fields: Fields, delimiter: str | None = None) -> Iterator[Item]:
@@ -209,8 +262,7 @@ def read_csv(data: Iterator[bytes], fields: Fields, delimiter: str | None = None
     try:
         for number, row in _rows(data, delimiter):
             if isinstance(row, csv.Error):
-                quote = "unexpected end of data" in str(row)
-                yield Reject("unclosed quote" if quote else "broken CSV", number, str(row))
+                yield _csv_reject(row, number)
             elif header is None:
                 header = row
                 twice = _twice(header, fields)
@@ -225,16 +277,27 @@ def read_csv(data: Iterator[bytes], fields: Fields, delimiter: str | None = None
         yield Reject(DAMAGED, error.line, str(error.__cause__))
 
 
+def _csv_reject(error: csv.Error, number: int) -> Reject:
+    if isinstance(error, _LongRowError):
+        return Reject(TOO_LONG, number, "a row without end")
+    quote = "unexpected end of data" in str(error)
+    return Reject("unclosed quote" if quote else "broken CSV", number, str(error))
+
+
 def _filled(header: list[str], row: list[str], fields: Fields) -> dict[str, str]:
     """The row without empty ids and metadata: CSV has no other way to say that one is missing."""
     cells = zip(header, row, strict=True)
     return {name: value for name, value in cells if value != "" or name in fields.text}
 
 
-def read_table(batches: Iterable[pa.RecordBatch], fields: Fields) -> Iterator[Item]:
-    """Rows of Arrow data, numbered from 1."""
+def read_table(batches: Iterable[pa.RecordBatch | None], fields: Fields) -> Iterator[Item]:
+    """Rows of Arrow data, numbered from 1; None stands for a row that is too long."""
     number = 1
     for batch in batches:
+        if batch is None:
+            yield Reject(TOO_LONG, number)
+            number += 1
+            continue
         twice = _twice(batch.schema.names, fields)
         if twice:
             yield Reject("duplicate key", number, f"column {twice!r} is there twice")
@@ -268,33 +331,3 @@ def _value(scalar: pa.Scalar) -> Any:
         return scalar.as_buffer().to_pybytes()
     except (ValueError, OverflowError):  # a date that Python has not
         return None
-
-
-def _parquet_batches(
-    path: Path, fields: Fields, advance: Callable[[int], None]
-) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(path, buffer_size=CHUNK) as file:  # pages, not whole columns
-        names = file.schema_arrow.names
-        columns = [name for name in dict.fromkeys(fields.used) if name in names]
-        if not set(fields.text) & set(names):
-            columns = names  # so that the error can name what is there
-        size, rows = path.stat().st_size, max(file.metadata.num_rows, 1)
-        groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
-        row_size = max((g.total_byte_size // max(g.num_rows, 1) for g in groups), default=1)
-        at_once = min(PARQUET_ROWS, max(PARQUET_BYTES // max(row_size, 1), 1))
-        for batch in file.iter_batches(batch_size=at_once, columns=columns):
-            yield batch
-            advance(size * batch.num_rows // rows)
-
-
-def read_parquet(path: Path, fields: Fields, advance: Callable[[int], None]) -> Iterator[Item]:
-    """Rows of a Parquet file; only the columns that are needed are read."""
-    number = 1
-    try:
-        for item in read_table(_parquet_batches(path, fields, advance), fields):
-            yield item
-            number = item.line + (len(item) if isinstance(item, Block) else 1)
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        yield Reject(DAMAGED, number, str(error).splitlines()[0] if str(error) else "")

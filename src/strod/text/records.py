@@ -7,12 +7,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["LONGEST_DOCUMENT", "Document", "Fields", "Reject", "document", "from_record"]
 
 LONGEST_DOCUMENT = 16 << 20  # bytes
 LONGEST_ID = 1000  # bytes
+MOST_NAMES, LONGEST_NAME = 200, 200
 
 
 class Document(NamedTuple):
@@ -48,6 +49,8 @@ class Fields:
         Kept with the document.
     seen : set of str
         Of several text fields, those that some document had.
+    met : dict of None
+        Names of fields that records have, up to `MOST_NAMES`; kept if there is `meta`.
     """
 
     text: tuple[str, ...] = ("text",)
@@ -55,11 +58,17 @@ class Fields:
     id_required: bool = False
     meta: tuple[str, ...] = ()
     seen: set[str] = field(default_factory=set, compare=False)
+    met: dict[str, None] = field(default_factory=dict, compare=False)
 
     @property
     def used(self) -> tuple[str, ...]:
         """Every field that is looked at."""
         return (*self.text, self.id, *self.meta)
+
+    def meet(self, names: Iterable[str]) -> None:
+        """A record has these fields."""
+        if self.meta and len(self.met) < MOST_NAMES:
+            self.met.update(dict.fromkeys(str(name)[:LONGEST_NAME] for name in names))
 
 
 def document(
@@ -127,6 +136,7 @@ def _joined(record: Mapping[str, Any], line: int, fields: Fields) -> str | Rejec
 
 def from_record(record: Mapping[str, Any], line: int, fields: Fields) -> Document | Reject:
     """Take text, id and metadata out of a record."""
+    fields.meet(record)
     text = _joined(record, line, fields)
     if isinstance(text, Reject):
         return text

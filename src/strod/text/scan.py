@@ -352,9 +352,9 @@ def _address(text, p, begin, end, word_start):
 
 
 @helper
-def _hash(text, begin, end):
+def _hash(text, begin, end, seed):
     """FNV-1a of some bytes; `strod.corpus.intern` looks words up by it."""
-    value = _FNV
+    value = seed
     for i in range(begin, end):
         value = (value ^ np.uint64(text[i])) * _PRIME
     return value
@@ -392,7 +392,7 @@ def _is_www(text, p, q, end):
 
 
 @kernel
-def scan(text, bounds, kinds, names, numbers, starts, lengths, hashes, stops):
+def scan(text, bounds, kinds, names, numbers, seed, starts, lengths, hashes, stops):
     """Find the words of documents that lie one after another in `text`.
 
     Parameters
@@ -405,6 +405,8 @@ def scan(text, bounds, kinds, names, numbers, starts, lengths, hashes, stops):
         Of `strod.text.characters.Tables`.
     numbers : bool
         Whether numbers count as words.
+    seed : uint64
+        Of the hashes.
     starts, lengths : int32 arrays
         Filled with the entries; as long as `text` is always enough.
     hashes : uint32 array
@@ -446,7 +448,7 @@ def scan(text, bounds, kinds, names, numbers, starts, lengths, hashes, stops):
             elif LETTER <= kind <= DIGIT or (
                 (byte == _BACKSLASH or byte == _BRACE) and _accent_end(text, p, end) > p
             ):
-                value = _FNV
+                value = seed
                 while q < end and text[q] < 0x80 and LETTER <= kinds[text[q]] <= DIGIT:
                     value = (value ^ np.uint64(text[q])) * _PRIME
                     q += 1
@@ -455,7 +457,7 @@ def scan(text, bounds, kinds, names, numbers, starts, lengths, hashes, stops):
                     last = np.int64(kinds[text[q - 1]])
                 if q == p or (q < end and (text[q] >= 0x80 or _FLAGS[text[q]] & _MORE_WORD)):
                     q, size, kind, last = _word_end(text, p, end, kinds)
-                    value = _hash(text, p, q)
+                    value = _hash(text, p, q, seed)
                 number = kind == DIGIT and not (size == 2 and (last == LOWER or last == LETTER))
                 dropped = size > LONGEST_WORD or (number and not numbers)
                 size = 0 if number else size
@@ -490,8 +492,8 @@ def scan(text, bounds, kinds, names, numbers, starts, lengths, hashes, stops):
 
 
 @kernel
-def hash_spans(text, starts, lengths, hashes):
+def hash_spans(text, starts, lengths, seed, hashes):
     """Hash the spans of `text` as `scan` does."""
     for i in range(starts.size):
-        value = _hash(text, np.int64(starts[i]), np.int64(starts[i]) + max(lengths[i], 0))
+        value = _hash(text, np.int64(starts[i]), np.int64(starts[i]) + max(lengths[i], 0), seed)
         hashes[i] = value ^ (value >> _HALF)

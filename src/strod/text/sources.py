@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from difflib import get_close_matches
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from strod.errors import InputError, UsageError
 from strod.text import formats
 from strod.text.formats import Item
+from strod.text.parquet import read_parquet
 from strod.text.records import Fields, Reject, document, from_record
+from strod.text.slices import pieces
 from strod.text.streams import DamagedStreamError, chunks
 
 __all__ = ["FORMATS", "Part", "resolve"]
@@ -46,9 +52,14 @@ _NOT_TEXT = {
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zstd"}
 
 MOST_PATHS = 1000
+UNREADABLE = "file that cannot be read"
 
 Advance = Callable[[int], None]
 Reader = Callable[[Fields, Advance], Iterator[Item]]
+
+
+def _unknown(_: str) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -65,19 +76,24 @@ class Part:
         Bytes, for the progress bar; 0 if unknown.
     read : callable
         Gives the documents.
+    mentions : callable
+        Whether a name of a field may be in it.
     """
 
     name: str
     argument: int
     size: int
     read: Reader
+    mentions: Callable[[str], bool] = _unknown
 
     def position(self, line: int) -> str:
         """Where a document stands, for messages."""
         return f"{self.name}:{line}" if line else self.name
 
 
-def resolve(sources: Iterable[Any], kind: str = "auto") -> list[Part]:
+def resolve(
+    sources: Iterable[Any], kind: str = "auto", *, follow_links: bool = False
+) -> list[Part]:
     """Find out what each source is.
 
     Parameters
@@ -87,6 +103,8 @@ def resolve(sources: Iterable[Any], kind: str = "auto") -> list[Part]:
         mappings, Arrow tables, pandas data frames.
     kind : str
         One of `FORMATS`; ``auto`` goes by name, then by content.
+    follow_links : bool
+        Whether links that lead out of a folder are followed.
     """
     if kind not in FORMATS:
         raise UsageError(f"--format {kind!r} is unknown: choose from {', '.join(FORMATS)}")
@@ -94,7 +112,9 @@ def resolve(sources: Iterable[Any], kind: str = "auto") -> list[Part]:
     sources = list(sources)
     for argument, source in enumerate(sources):
         if isinstance(source, str | os.PathLike):
-            parts += _path_parts(os.fspath(source), argument, kind, alone=len(sources) == 1)
+            name = os.fspath(source)
+            folder = _Folder(Path(name), argument, follow=follow_links)
+            parts += _path_parts(name, folder, kind, alone=len(sources) == 1)
         else:
             _refuse_paths(source)
             parts.append(Part(f"source {argument + 1}", argument, 0, _object_reader(source)))
@@ -109,56 +129,128 @@ def _refuse_paths(source: Any) -> None:
             raise UsageError("a list of files is no source: give each as one, build(*files)")
 
 
-def _path_parts(name: str, argument: int, kind: str, *, alone: bool) -> list[Part]:
+def _path_parts(name: str, folder: _Folder, kind: str, *, alone: bool) -> list[Part]:
+    argument = folder.argument
     if name == "-":
         return [Part("standard input", argument, 0, partial(_read_stream, None, kind, "-"))]
     if not name:
         raise UsageError("a source is empty text; give a file, a folder or -")
     path = Path(name)
     try:
-        mode = path.stat().st_mode
+        about = path.stat()
+        mode = about.st_mode
         if stat.S_ISDIR(mode) and (path / "manifest.json").is_file() and (path / "corpus").is_dir():
             raise InputError(f"{name}: is a workspace already; give the text it was built from")
         if stat.S_ISDIR(mode):
-            return list(_folder_parts(path, argument, kind, alone=alone))
+            return list(folder.parts(kind, alone=alone))
     except FileNotFoundError:
-        raise InputError(f"{name}: no such file or folder") from None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{name}: no such file or folder{_near(path)}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{name}: cannot be read: {why}") from error
     if not stat.S_ISREG(mode) and not name.startswith("/dev/fd/"):
         what = "a pipe" if stat.S_ISFIFO(mode) else "not a regular file"
         raise InputError(f"{name}: is {what}; give a file or a folder, or pipe the text into '-'")
-    return [_file_part(path, name, argument, kind, name)]
+    read = partial(_read_stream, path, kind, name)
+    return [Part(_shown(name), argument, about.st_size, read, partial(_mentions, path, kind))]
 
 
-def _file_part(path: Path, name: str, argument: int, kind: str, identifier: str) -> Part:
-    size = path.stat().st_size
-    name = os.fsencode(name).decode(errors="backslashreplace")  # reports are UTF-8
-    return Part(name, argument, size, partial(_read_stream, path, kind, identifier))
+def _near(path: Path) -> str:
+    """The name of a file nearby that may be meant."""
+    try:
+        names = [entry.name for entry in itertools.islice(os.scandir(path.parent), MOST_PATHS)]
+    except OSError:
+        return ""
+    close = get_close_matches(path.name, names, n=1)
+    return f"; do you mean {_shown(str(path.parent / close[0]))}?" if close else ""
 
 
-def _unreadable(error: OSError) -> None:
-    raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode(errors="backslashreplace")  # reports are UTF-8
 
 
-def _folder_parts(folder: Path, argument: int, kind: str, *, alone: bool) -> Iterator[Part]:
-    """Every regular file below the folder but hidden ones, in the order of their paths.
+class _Folder:
+    """A folder whose files are read, each of which may be gone or another by then."""
 
-    A file is called by its path below the folder, or by its whole path if the folder is
-    not the only source.
-    """
-    paths: list[str] = []
-    for root, folders, names in os.walk(folder, onerror=_unreadable):
-        folders[:] = [f for f in folders if not f.startswith(".") and not f.endswith(".strod")]
-        paths += [str(Path(root, name)) for name in names if not name.startswith(".")]
-    paths = [path for path in paths if Path(path).is_file()]
-    if not paths:
-        raise InputError(f"{folder}: holds no file to read")
-    for path in sorted(paths):
-        identifier = (Path(path).relative_to(folder) if alone else Path(path)).as_posix()
-        named = _kind_by_name(Path(path))
-        inside = kind if kind != "auto" else named or "files"
-        yield _file_part(Path(path), path, argument, inside, identifier)
+    def __init__(self, path: Path, argument: int, *, follow: bool) -> None:
+        self.argument = argument
+        self._path, self._follow = path, follow
+
+    @cached_property
+    def _root(self) -> str:
+        return os.path.realpath(self._path)
+
+    def parts(self, kind: str, *, alone: bool) -> Iterator[Part]:
+        """Every regular file below the folder but hidden ones, in the order of their paths.
+
+        A file is called by its path below the folder, or by its whole path if the folder is
+        not the only source.
+        """
+        found = self._found()
+        if not found:
+            raise InputError(f"{self._path}: holds no file to read")
+        for name, size in sorted(found.items()):
+            path = Path(name)
+            identifier = (path.relative_to(self._path) if alone else path).as_posix()
+            inside = kind if kind != "auto" else _kind_by_name(path) or "files"
+            read = partial(self._read, path, partial(_read_stream, path, inside, identifier))
+            yield Part(_shown(name), self.argument, size, read, partial(_mentions, path, inside))
+
+    def _found(self) -> dict[str, int]:
+        """Files with their sizes; what cannot be told now is told when it is read."""
+        sizes: dict[str, int] = {}
+        walked = {self._root}
+
+        def unreadable(error: OSError) -> None:
+            if str(error.filename) == str(self._path):
+                raise error
+            sizes[str(error.filename)] = 0
+
+        for root, folders, names in os.walk(
+            self._path, onerror=unreadable, followlinks=self._follow
+        ):
+            for name in [one for one in names if not one.startswith(".")]:
+                size = _size(Path(root, name))
+                if size is not None:
+                    sizes[str(Path(root, name))] = size
+            folders[:] = [one for one in folders if not one.startswith(".")]
+            folders[:] = [one for one in folders if not one.endswith(".strod")]
+            for name in [one for one in folders if Path(root, one).is_symlink()]:
+                real = os.path.realpath(Path(root, name))
+                if not self._follow and not self._inside(real):
+                    sizes[str(Path(root, name))] = 0
+                elif real in walked or self._inside(real):
+                    folders.remove(name)
+                walked.add(real)
+        return sizes
+
+    def _inside(self, real: str) -> bool:
+        return Path(real).is_relative_to(self._root)
+
+    def _read(self, path: Path, read: Reader, fields: Fields, advance: Advance) -> Iterator[Item]:
+        """What a file gives; a file that is gone or hidden is one document less."""
+        if not self._follow and not self._inside(os.path.realpath(path)):
+            yield Reject("link out of the folder", 0, "--follow-links reads it")
+            return
+        try:
+            if stat.S_ISREG(path.stat().st_mode):
+                yield from read(fields, advance)
+            else:
+                yield Reject(UNREADABLE, 0, "it is no file any more")
+        except (OSError, InputError) as error:
+            why = getattr(error, "strerror", None) or str(error).rpartition(": ")[2]
+            yield Reject(UNREADABLE, 0, why)
+
+
+def _size(path: Path) -> int | None:
+    """Of a file, 0 if it is not there any more; None of what is no file."""
+    try:
+        about = path.stat()
+    except FileNotFoundError:
+        return None if path.is_symlink() else 0
+    except OSError:
+        return 0
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
 def _kind_by_name(path: Path) -> str | None:
@@ -187,13 +279,42 @@ def _read_stream(
         kind = (_kind_by_name(path) if path is not None else None) or "auto"
     try:
         if kind == "parquet" and path is not None:
-            yield from formats.read_parquet(path, fields, advance)
+            yield from read_parquet(path, fields, advance)
         else:
             data = chunks(path, advance)
             yield from _read_chunks(data, path, kind, identifier, fields, advance)
     except OSError as error:
         name = path or "standard input"
         raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
+
+
+def _mentions(path: Path, kind: str, name: str) -> bool:
+    """Whether records of a file may have a field, from a glance at its bytes."""
+    try:
+        if not path.is_file():
+            return True  # a pipe can be read only once
+        if _is_plain_parquet(path):
+            return name in pq.read_schema(path).names
+        data = chunks(path, lambda _: None)
+        first = next(data, b"")
+        kind = kind if kind != "auto" else _kind_by_name(path) or _kind_by_content(first)
+        if kind in ("csv", "tsv"):
+            cell = rb'(?:^|[,\t;|"])' + re.escape(name.encode()) + rb'(?:$|[,\t;|"\r])'
+            return re.search(cell, first.partition(b"\n")[0]) is not None
+        return kind == "jsonl" and _stands_in(itertools.chain([first], data), name)
+    except (OSError, UnicodeError, DamagedStreamError, pa.ArrowException):
+        return True
+
+
+def _stands_in(data: Iterator[bytes], name: str) -> bool:
+    """Whether a string of JSON stands in some data, in either way to write it."""
+    ways = [json.dumps(name, ensure_ascii=ascii_only).encode() for ascii_only in (False, True)]
+    before = b""
+    for chunk in data:
+        if any(way in before + chunk for way in ways):
+            return True
+        before = chunk[-max(map(len, ways)) :]
+    return False
 
 
 def _read_chunks(
@@ -219,7 +340,7 @@ def _read_chunks(
         if path is None or not _is_plain_parquet(path):
             yield Reject("Parquet inside a stream", 0, "give it as an uncompressed file")
             return
-        yield from formats.read_parquet(path, fields, advance)
+        yield from read_parquet(path, fields, advance)
     elif kind == "jsonl":
         yield from formats.read_json_lines(data, fields)
     elif kind == "files":
@@ -249,12 +370,8 @@ def _read_arrow(source: Any, fields: Fields, _: Advance) -> Iterator[Item]:
         reader = pa.RecordBatchReader.from_stream(source)
     except (pa.ArrowException, TypeError, ValueError):  # one column: a series, an Arrow array
         return _read_objects(pa.chunked_array(source).to_pylist(), fields, _)
-    return formats.read_table(itertools.chain.from_iterable(map(_cut, reader)), fields)
-
-
-def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    for first in range(0, batch.num_rows, formats.PARQUET_ROWS):
-        yield batch.slice(first, formats.PARQUET_ROWS)
+    fields.meet(reader.schema.names)
+    return formats.read_table(itertools.chain.from_iterable(map(pieces, reader)), fields)
 
 
 def _read_objects(source: Iterable[Any], fields: Fields, _: Advance) -> Iterator[Item]:

@@ -9,6 +9,7 @@ import gzip
 import io
 import itertools
 import lzma
+import re
 import sys
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -19,11 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["DamagedStreamError", "blocks", "chunks", "compression", "lines"]
+__all__ = [
+    "DamagedStreamError",
+    "Expansion",
+    "blocks",
+    "chunks",
+    "compression",
+    "full_lines",
+    "lines",
+]
 
 CHUNK = 1 << 21
 PIECE = 1 << 16
+MOST_TIMES = 1000  # as large as it is packed; text is packed to a tenth
+UNPACKED_FREE = 256 << 20
+XZ_MEMORY = 128 << 20  # bytes; the highest level of xz needs 65 MB
 
+_FULL_LINE = re.compile(rb"[^\n]+")
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",
@@ -43,12 +56,27 @@ class DamagedStreamError(Exception):
     """The stream cannot be read to its end."""
 
 
+class Expansion:
+    """Ends the reading of what unpacks to far more than text ever does."""
+
+    def __init__(self, packed: int = 0) -> None:
+        self.packed = packed
+        self._unpacked = 0
+
+    def add(self, unpacked: int) -> None:
+        """So many bytes more came out."""
+        self._unpacked += unpacked
+        if self._unpacked > UNPACKED_FREE + MOST_TIMES * self.packed:
+            raise DamagedStreamError(f"it unpacks to more than {MOST_TIMES:,} times its size")
+
+
 class _Counted(io.RawIOBase):
     """A raw file that tells how many bytes were taken from it."""
 
     def __init__(self, raw: BinaryIO, advance: Callable[[int], None]) -> None:
         self._raw = raw
         self._advance = advance
+        self.expansion = Expansion()
 
     def readable(self) -> bool:
         return True
@@ -57,12 +85,55 @@ class _Counted(io.RawIOBase):
         data = self._raw.read(len(buffer))
         buffer[: len(data)] = data
         self._advance(len(data))
+        self.expansion.packed += len(data)
         return len(data)
 
     def close(self) -> None:
         if sys.stdin is None or self._raw is not sys.stdin.buffer:
             self._raw.close()
         super().close()
+
+
+class _Xz(io.RawIOBase):
+    """What `lzma.LZMAFile` gives, in bounded memory: a stream may ask for gigabytes."""
+
+    def __init__(self, packed: io.BufferedReader[Any]) -> None:
+        self._packed = packed
+        self._unpacker = self._new()
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data: bytes | None = b""
+        while data == b"":
+            data = self._next(len(buffer)) if self._unpacker.eof else self._more(len(buffer))
+        data = data or b""
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _more(self, size: int) -> bytes:
+        more = self._packed.read1() if self._unpacker.needs_input else b""
+        if self._unpacker.needs_input and not more:
+            raise EOFError("the end of the stream is missing")
+        return self._unpacker.decompress(more, size)
+
+    def _next(self, size: int) -> bytes | None:
+        """Go on with the stream that follows; None if none does."""
+        more = (self._unpacker.unused_data or self._packed.read1()).lstrip(b"\0")
+        if not more:
+            return None
+        unpacker = self._new()
+        try:
+            data = unpacker.decompress(more, size)
+        except lzma.LZMAError:  # what follows is no stream: as other tools do, leave it
+            return None
+        self._unpacker = unpacker
+        return data
 
 
 def compression(head: bytes) -> str | None:
@@ -77,7 +148,7 @@ def _decompressed(stream: io.BufferedReader[Any]) -> BinaryIO:
     if kind == "bz2":
         return cast("BinaryIO", bz2.BZ2File(stream))
     if kind == "xz":
-        return cast("BinaryIO", lzma.LZMAFile(stream))
+        return cast("BinaryIO", io.BufferedReader(_Xz(stream), buffer_size=CHUNK))
     if kind == "zstd":
         return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd"))
     return stream
@@ -101,12 +172,13 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
         yield data
 
 
-def _read(stream: BinaryIO) -> Iterator[bytes]:
+def _read(stream: BinaryIO, expansion: Expansion) -> Iterator[bytes]:
     """Chunks; what could be read before an error comes before the error."""
     held: list[bytes] = []
     size = 0
     try:
         for piece in _pieces(stream):
+            expansion.add(len(piece))
             held.append(piece)
             size += len(piece)
             if size >= CHUNK:
@@ -153,8 +225,9 @@ def chunks(path: Path | None, advance: Callable[[int], None]) -> Iterator[bytes]
     if path is None and sys.stdin is None:
         raise OSError(errno.EBADF, "it is closed")
     raw: BinaryIO = sys.stdin.buffer if path is None else path.open("rb")
-    with io.BufferedReader(_Counted(raw, advance), buffer_size=CHUNK) as stream:
-        data = _read(_decompressed(stream))
+    counted = _Counted(raw, advance)
+    with io.BufferedReader(counted, buffer_size=CHUNK) as stream:
+        data = _read(_decompressed(stream), counted.expansion)
         first = next(data, b"")
         data = itertools.chain([first], data)
         for mark, encoding in _BOMS.items():
@@ -190,6 +263,22 @@ def blocks(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
         held = [chunk[cut:]] if size <= longest else []
     if size:
         yield b"".join(held) if size <= longest else None
+
+
+def full_lines(data: Iterator[bytes], longest: int) -> Iterator[tuple[int, bytes | None]]:
+    """Lines that are not empty, with their numbers; None stands for one that is too long."""
+    number = 1
+    for block in blocks(data, longest):
+        if block is None:
+            yield number, None
+            number += 1
+            continue
+        place = 0
+        for match in _FULL_LINE.finditer(block):
+            number += block.count(b"\n", place, match.start())
+            place = match.start()
+            yield number, match[0]
+        number += block.count(b"\n", place)
 
 
 def lines(data: Iterator[bytes], longest: int) -> Iterator[bytes | None]:
