@@ -8,7 +8,8 @@ from pathlib import Path
 import orjson
 import typer
 
-from strod.cli.console import TerminalProgress
+from strod.cli.console import TerminalProgress, say
+from strod.wording import escaped
 
 __all__ = ["assign"]
 
@@ -49,11 +50,13 @@ def assign(
                 "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
             }  # fmt: skip
             options = {name: value for name, value in given.items() if value}
-            rows = assign_new(opened, sources, progress, lines.append, format=format, **options)
+            rows = assign_new(
+                opened, *sources, progress=progress, tell=lines.append, format=format, **options
+            )
         else:
             rows = assign_corpus(opened, progress)
         for row in rows:
-            sys.stdout.buffer.write(orjson.dumps(row) + b"\n")
+            sys.stdout.buffer.write(escaped(orjson.dumps(row).decode()).encode() + b"\n")
         sys.stdout.buffer.flush()
     for line in lines:
-        print(line, file=sys.stderr)
+        say(line, error=True)

@@ -122,7 +122,8 @@ def _path_parts(name: str, argument: int, kind: str, *, alone: bool) -> list[Par
         if stat.S_ISDIR(mode):
             return list(_folder_parts(path, argument, kind, alone=alone))
     except FileNotFoundError:
-        raise InputError(f"{name}: no such file or folder") from None
+        text = "; texts are given in a list, or through standard input (-)" if " " in name else ""
+        raise InputError(f"{name}: no such file or folder{text}") from None
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from error
     if not stat.S_ISREG(mode) and not name.startswith("/dev/fd/"):
