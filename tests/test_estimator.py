@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import strod
 from strod.estimator import TopicHierarchy
+from strod.extras import install
 from strod.tree.matrix import grow_matrix
 from strod.tree.options import TreeOptions
 from strod.tree.planted import Planted, plant, recovery_error
@@ -415,7 +416,8 @@ def test_without_scikit_learn() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)
     last = run.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: strod.TopicHierarchy needs scikit-learn")
-    assert "pip install 'strod[sklearn]'" in last
+    assert last.endswith(install("sklearn"))
+    assert run.stderr.count("Traceback") == 1
 
 
 def test_strod_does_not_import_scikit_learn() -> None:

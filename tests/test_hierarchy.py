@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import strod
 from strod.assign import assign_corpus
-from strod.errors import UsageError
+from strod.errors import TopicError, UsageError
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.store.schema import Change
@@ -126,30 +126,68 @@ def test_parents_and_children(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("O", "o"), ("o/", "o"), ("O/2", "o/2"), ("o/1/", "o/1"), ("/o/3/", "o/3")]
+    ("name", "meant"),
+    [
+        ("", "o"),
+        ("/", "o"),
+        ("O", "o"),
+        ("o/", "o"),
+        ("O/2", "o/2"),
+        ("o/1/", "o/1"),
+        ("/o/3/", "o/3"),
+    ],
 )
 def test_a_topic_that_is_typed_wrongly(tree: Tree, name: str, meant: str) -> None:
-    with pytest.raises(KeyError):
-        tree[name]
+    assert name not in tree
     with pytest.raises(UsageError, match=rf"^{name}: no such topic; do you mean {meant}\?$"):
         tree.find(name)
 
 
-@pytest.mark.parametrize("name", ["o/9", "o/1/9", "", "1", "/", "o/0", "gun", "000000000000"])
-def test_no_such_topic(tree: Tree, name: str) -> None:
-    with pytest.raises(KeyError):
-        tree[name]
+@pytest.mark.parametrize(
+    ("name", "above"),
+    [("o/9", "o"), ("o/1/9", "o/1"), ("o/0", "o"), ("gun", "o"),
+     ("000000000000", "o"), ("1/9", "o/1"), ("o/9/9", "o"), ("o/2/7/1", "o/2")],
+)  # fmt: skip
+def test_no_such_topic(tree: Tree, name: str, above: str) -> None:
+    """The children of the nearest topic that is there are listed, with their names."""
     assert name not in tree
-    with pytest.raises(UsageError, match=r"no such topic; there are o/1, o/2, o/3, …$") as why:
-        tree.find(name)
-    assert str(why.value).startswith(f"{name}: ")
+    assert tree.get(name) is None
+    children = ", ".join(f"{path} ({tree[path].label})" for path in sorted(tree)
+                         if path.rpartition("/")[0] == above)  # fmt: skip
+    for look in (tree.find, tree.__getitem__):
+        with pytest.raises(TopicError) as why:
+            look(name)
+        assert isinstance(why.value, UsageError)
+        assert isinstance(why.value, KeyError)
+        assert str(why.value) == f"{name}: no such topic; {above} has {children}"
+
+
+def test_a_path_without_its_root(tree: Tree) -> None:
+    for path in list(tree)[1:]:
+        assert tree.find(path.removeprefix("o/")) is tree[path]
+
+
+def test_names_are_addresses(tree: Tree) -> None:
+    """Automatic ones too, in any letters."""
+    for topic in tree.values():
+        if topic.level:
+            assert topic.label is not None
+            assert tree[topic.label] is tree[f" {topic.label.upper()}"] is topic
+    close = f"{tree['o/1'].label}x"
+    with pytest.raises(TopicError, match=r"no such topic; do you mean o/1 \("):
+        tree[close]
+
+
+def test_what_is_no_name_at_all(tree: Tree) -> None:
+    with pytest.raises(TopicError, match=r"^3: is no topic; give a path"):
+        tree[3]  # type: ignore[index]
 
 
 def test_no_such_topic_where_there_is_only_one(tmp_path: Path) -> None:
     built = strod.build(["river stone", "cloud market"], out=tmp_path / "w.strod")
     assert list(built.tree) == ["o"]
     assert built.tree.leaves(built.tree.shares()) == ["o", "o"]
-    with pytest.raises(UsageError, match=r"^o/1: no such topic; there are o, …$"):
+    with pytest.raises(UsageError, match=r"^o/1: no such topic; o has no children$"):
         built.tree.find("o/1")
 
 
@@ -270,10 +308,10 @@ def test_the_tree_on_disk_is_the_tree_in_memory(tmp_path: Path) -> None:
 
 
 def test_strings(tree: Tree, workspace: Workspace) -> None:
-    assert repr(tree) == f"<Tree: {len(tree)} topics>"
+    assert repr(tree) == f"<Tree: {len(tree) - 1} topics>"
     assert repr(tree["o/2"]) == f"<Topic o/2: {tree['o/2'].label}>"
     assert repr(tree["o"]) == "<Topic o: everything>"
-    assert f"{len(tree)} topics" in repr(workspace)
+    assert f"{len(tree) - 1} topics" in repr(workspace)
 
 
 def test_planted_words_are_words(workspace: Workspace) -> None:

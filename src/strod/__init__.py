@@ -1,10 +1,23 @@
 """Topical hierarchies from text: a tree of topics people can read, trust and revise."""
 
-from __future__ import annotations
+import sys
+
+# `python -m strod` looks for modules in the current folder, which may be a stranger's, first:
+# not from here on. `strod` itself never does.
+if sys.argv[:1] == ["-m"] and " -m strod" in " ".join(sys.orig_argv).replace("-ms", "-m s"):
+    sys.path[:] = [_one for _one in sys.path[not sys.flags.safe_path :] if _one]
 
 from typing import TYPE_CHECKING, Any
 
-from strod.errors import BusyError, DamagedError, InputError, StrodError, UsageError
+from strod.errors import (
+    BusyError,
+    DamagedError,
+    InputError,
+    StrodError,
+    StrodWarning,
+    TopicError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
@@ -22,7 +35,9 @@ __all__ = [
     "DamagedError",
     "InputError",
     "StrodError",
+    "StrodWarning",
     "Topic",
+    "TopicError",
     "Tree",
     "UsageError",
     "Workspace",

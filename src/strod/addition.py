@@ -32,12 +32,13 @@ from strod.store.phrases import write_counts
 from strod.store.schema import Change
 from strod.store.schema import replace as record_with
 from strod.store.splits import DiskBook
-from strod.store.topics import write_revision
+from strod.store.topics import undone_changes, write_revision
 from strod.text.sources import resolve
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.topic import ROOT
 from strod.tree.walk import Walk
+from strod.warned import left_out, warned
 from strod.wording import counted
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def add(  # noqa: PLR0913 - all but two by name
     if workers is not None:
         options["workers"] = workers
 
+    lost: list[str] = []
+
     def work(staging: Staging) -> Addition:
         workspace.refresh()
         about = staging.manifest.corpus
@@ -133,6 +136,7 @@ def add(  # noqa: PLR0913 - all but two by name
         with threadpool_limits(1):
             addition.make_room(replace=replace)
             result = addition.run(built.report)
+        lost.append(left_out(built.report["documents"]))
         shutil.rmtree(incoming)
         if not dry_run:
             addition.publish(note)
@@ -140,6 +144,8 @@ def add(  # noqa: PLR0913 - all but two by name
 
     done = change(workspace.path, work, dry_run=dry_run)
     workspace.refresh()
+    for what in filter(None, lost):
+        warned(f"left out {what}", 3)
     return done
 
 
@@ -314,7 +320,8 @@ class _Addition:
         gone = f", replace {self._removal.documents}" if self._removal.documents else ""
         what = f"add {counted(self._new.documents, 'document')}{gone}"
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        record = Change(what=what, note=note, when=when)
+        undone = undone_changes(self._workspace.files, manifest.tree)
+        record = Change(what=what, note=note, when=when, undone=undone)
         nodes = self._tree.nodes.values()
         write_revision(folder, nodes, record, tree.history[-1], manifest.parts)
         content = record_with(manifest, corpus=self._about, tree=tree)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -14,12 +17,13 @@ from threadpoolctl import threadpool_limits
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.errors import UsageError
-from strod.options import CorpusOptions, tokenizer_name
+from strod.options import CorpusOptions, check_names, option_value, tokenizer_name
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.text.tokenizers import BUILT_IN
 from strod.tree.topic import ROOT
+from strod.warned import left_out, warned
 from strod.wording import counted
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from strod.options import Tokenizer
     from strod.progress import Progress
     from strod.store.schema import CorpusSettings
+    from strod.text.sources import Part
     from strod.workspace import Workspace
 
     Array = NDArray[np.float64]
@@ -45,34 +50,77 @@ _WORDS = ("text_field", "id_field", "language", "stopwords", "numbers", "stem")
 def assign_corpus(
     workspace: Workspace, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Path and shares of every document of the corpus, in its order."""
+    """Path and shares of every document of the corpus, in its order, and its metadata if kept.
+
+    A document without any word of the model says ``"known": 0``.
+    """
     progress = progress or Silent()
     progress.stage("assigning", workspace.corpus.documents, "documents")
     for shard in workspace.corpus.shards():
         shares = workspace.tree.shares(shard.first, shard.size)
-        yield from _rows(workspace.tree, shard.ids, shares)
+        rows = _rows(workspace.tree, shard.ids, shares)
+        meta = shard.metadata() if workspace.corpus.meta else [None] * shard.size
+        for row, words, kept in zip(rows, shard.sizes, meta, strict=True):
+            unknown = {} if words else {"known": 0}
+            yield row | unknown | ({} if kept is None else {"meta": kept})
         progress.advance(shard.size)
 
 
 def assign_new(
     workspace: Workspace,
-    sources: list[Any],
+    source: Any,
+    *more: Any,
     progress: Progress | None = None,
     tell: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Iterator[dict[str, Any]]:
     """Path and shares of documents that are not in the corpus.
 
-    A text that is in the corpus gets the same answer as its document there, a text of unknown
-    words gets the weights of the topics. `tell` is told, in a line each, how many documents
-    have no answer or no known word.
+    Parameters
+    ----------
+    workspace : Workspace
+        Whose topics.
+    source, *more
+        As for `strod.build`: paths, lists of texts or of mappings, data frames, Arrow tables.
+    progress : Progress, optional
+        Told how far it is.
+    tell : callable, optional
+        Told, in a line each, how many documents have no answer and why, and how many have no
+        known word. Without it a `StrodWarning` names those without an answer.
+    **options
+        ``text_field``, ``id_field``, ``format``, ``tokenizer``, ``strict``, ``workers``.
+
+    Yields
+    ------
+    dict
+        A text that is in the corpus gets the same answer as its document there. One without
+        any known word has no leaf and says ``"known": 0``; its shares are the weights of the
+        topics. (Such a document of the corpus has a leaf all the same: it is counted there.)
     """
-    progress = progress or Silent()
     settings = workspace.manifest.corpus.settings
     chosen = same_words(settings, **options)
+    parts = resolve(_sources(source, more), chosen.format, follow_links=chosen.follow_links)
+    return _assigned(workspace, parts, chosen, progress or Silent(), tell)
+
+
+def _sources(source: Any, more: tuple[Any, ...]) -> list[Any]:
+    """One source each; a list of lists or tables is several."""
+    if not more and isinstance(source, list | tuple) and source:
+        inner = [one for one in source if not isinstance(one, str | bytes | Mapping | os.PathLike)]
+        if len(inner) == len(source) and all(isinstance(one, Iterable) for one in inner):
+            return list(source)
+    return [source, *more]
+
+
+def _assigned(
+    workspace: Workspace,
+    parts: list[Part],
+    chosen: CorpusOptions,
+    progress: Progress,
+    tell: Callable[[str], None] | None,
+) -> Iterator[dict[str, Any]]:
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
-        parts = resolve(sources, chosen.format, follow_links=chosen.follow_links)
         built = build_corpus(folder, parts, chosen, progress, allow_empty=True, same_ids=True)
         new = Corpus(Files(folder), built.about)
         columns = _columns(workspace.corpus, new)
@@ -80,24 +128,19 @@ def assign_new(
         unknown = 0
         for shard in new.shards():
             counts = _known(shard.counts, *columns)
-            unknown += int((np.diff(counts.indptr) == 0).sum())
+            known = np.diff(counts.indptr) > 0
+            unknown += int((~known).sum())
             with threadpool_limits(1):
                 shares = workspace.tree.place(counts)
-            yield from _rows(workspace.tree, shard.ids, shares)
+            for row, good in zip(_rows(workspace.tree, shard.ids, shares), known, strict=True):
+                yield row if good else row | {"leaf": None, "known": 0}
             progress.advance(shard.size)
-        if tell is not None:
-            _tell(tell, built.report["documents"], unknown)
+        if rejected := left_out(built.report["documents"]):
+            (tell or warned)(f"no answer for {rejected}")
+        if unknown and tell is not None:  # else the rows say so
+            tell(f"no word of the model in {counted(unknown, 'document')}: they have no leaf")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _tell(tell: Callable[[str], None], read: dict[str, Any], unknown: int) -> None:
-    if read["rejected"]:
-        why = ", ".join(f"{one['count']} {reason}" for reason, one in read["reasons"].items())
-        tell(f"no answer for {counted(read['rejected'], 'document')}: {why}")
-    if unknown:
-        them = counted(unknown, "document")
-        tell(f"no word of the model in {them}: the weights of the topics are their answer")
 
 
 def same_words(
@@ -111,16 +154,18 @@ def same_words(
     wanted = settings.tokenizer
     if tokenizer is None and wanted in BUILT_IN:
         tokenizer = wanted
-    given = "" if tokenizer is None else tokenizer_name(tokenizer)
-    if given != wanted and given.rpartition(":")[2] != wanted:  # older versions kept no module
-        but = f", not {given}" if given else ""
+    named = "" if tokenizer is None else tokenizer_name(tokenizer)
+    if named != wanted and named.rpartition(":")[2] != wanted:  # older versions kept no module
+        but = f", not {named}" if named else ""
         raise UsageError(
             f"the corpus was built with the tokenizer {wanted}{but}; "
             f"give --tokenizer {wanted}, or that function in Python"
         )
+    check_names(options, [field.name for field in fields(CorpusOptions)])
     own = {name: getattr(settings, name) for name in _WORDS}
     chosen: dict[str, Any] = {"min_df": 1, "max_vocabulary": 1 << 30, "tokenizer": tokenizer}
-    return CorpusOptions(**(own | chosen | options))
+    given = {name: option_value(name, value) for name, value in options.items()}
+    return CorpusOptions(**(own | chosen | given))
 
 
 def _columns(corpus: Corpus, new: Corpus) -> tuple[NDArray[np.int64], int]:

@@ -4,12 +4,14 @@
 
     StrodError            exit code 1: the work could not be finished
     ├── UsageError        exit code 2: an option or argument is wrong
+    │   └── TopicError    a KeyError too: a topic that is not there, or a name that several have
     ├── InputError        exit code 2: a source holds nothing usable, or, if strict, a bad document
     ├── BusyError         exit code 1: another process is writing
     └── DamagedError      exit code 1: a workspace does not match its manifest
 
 A message is one line: where, what is wrong, and what to do about it. Options stand in it between
-backticks, as arguments are called in Python; the command line puts its flags there.
+backticks, as arguments are called in Python; the command line puts its flags there. `StrodWarning`
+tells Python what the command line prints: that documents were left out, and why.
 """
 
 from __future__ import annotations
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-__all__ = ["BusyError", "DamagedError", "InputError", "StrodError", "UsageError"]
+__all__ = [
+    "BusyError",
+    "DamagedError",
+    "InputError",
+    "StrodError",
+    "StrodWarning",
+    "TopicError",
+    "UsageError",
+]
 
 _OPTION = re.compile(r"`([a-z][a-z0-9_]*)`")
 
@@ -91,6 +101,10 @@ class UsageError(StrodError):
     exit_code = 2
 
 
+class TopicError(UsageError, KeyError):
+    """No topic, or not only one, has this path, id or name."""
+
+
 class InputError(StrodError):
     """A source cannot be read or holds nothing usable."""
 
@@ -105,3 +119,7 @@ class DamagedError(StrodError):
     """A file of a workspace is missing, changed or of an unknown format."""
 
     advice = "run strod check"
+
+
+class StrodWarning(UserWarning):
+    """The work was done, but not with all that was given."""

@@ -14,15 +14,17 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
+from strod.extras import install
+
 try:
     from joblib import effective_n_jobs
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
+except ImportError:
     raise ImportError(
-        "strod.TopicHierarchy needs scikit-learn 1.6 or newer: pip install 'strod[sklearn]'"
-    ) from error
+        f"strod.TopicHierarchy needs scikit-learn 1.6 or newer: {install('sklearn')}"
+    ) from None
 
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus

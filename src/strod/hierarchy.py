@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.errors import DamagedError, UsageError
+from strod.errors import DamagedError, TopicError
 from strod.phrases.names import name_children
 from strod.store.splits import DiskBook, read_splits
 from strod.store.topics import node_sha256, read_revision
@@ -17,6 +18,7 @@ from strod.tree.sampling import root_counts, thinning
 from strod.tree.shares import Masses, TopicShares, local_shares, paths
 from strod.tree.topic import ROOT, walk
 from strod.tree.walk import Walk
+from strod.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Topic", "Tree"]
 
 TOP = 20  # words of a topic, unless more are asked for
+LISTED = 20  # topics that an error names
 
 
 class Topic:
@@ -121,7 +124,7 @@ class Topic:
 
 
 class Tree(Mapping[str, Topic]):
-    """A tree of topics, by path (``o/1/2``) or id; iterates over paths, the root first.
+    """A tree of topics, by path (``o/1/2``), id or name; iterates over paths, the root first.
 
     Parameters
     ----------
@@ -155,7 +158,8 @@ class Tree(Mapping[str, Topic]):
             self._paths[path] = name
 
     def __getitem__(self, name: str) -> Topic:
-        return self._topics[self._paths.get(name, name)]
+        found = self._topics.get(self._paths.get(name, name))
+        return self._called(name) if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -164,7 +168,7 @@ class Tree(Mapping[str, Topic]):
         return len(self._paths)
 
     def __repr__(self) -> str:
-        return f"<Tree: {len(self)} topics>"
+        return f"<Tree: {counted(len(self) - 1, 'topic')}>"
 
     def _repr_html_(self) -> str:
         from strod.export.notebook import tree_html  # noqa: PLC0415 - for notebooks only
@@ -184,19 +188,47 @@ class Tree(Mapping[str, Topic]):
         return self[ROOT]
 
     def find(self, name: str) -> Topic:
-        """The topic with a path, id or given name, or an error that says what there is."""
-        try:
-            return self[name]
-        except KeyError:
-            called = [topic for topic in self.values() if topic.named and topic.label == name]
-            if len(called) == 1:
-                return called[0]
-            if called:
-                paths = ", ".join(topic.path for topic in called)
-                raise UsageError(f"{name}: {paths} have this name; give a path") from None
-            some, meant = ", ".join(list(self)[1:4]) or ROOT, name.lower().strip("/")
-            hint = f"do you mean {meant}?" if meant in self else f"there are {some}, …"
-            raise UsageError(f"{name}: no such topic; {hint}") from None
+        """The topic with a path, id or name, or an error that says what there is."""
+        return self[name]
+
+    def named(self, name: str) -> list[Topic]:
+        """Topics of this name, whatever the case of its letters."""
+        wanted = _folded(name)
+        return [topic for topic in self._topics.values() if _folded(topic.label or "") == wanted]
+
+    def _called(self, name: str) -> Topic:
+        """The topic that is meant by a name, or by a path without its root."""
+        if not isinstance(name, str):
+            raise TopicError(f"{name!r}: is no topic; give a path such as o/1, an id or a name")
+        called = self.named(name) if name.strip() else []
+        # A name that somebody gave counts more than an automatic one, and the very same most.
+        called = [topic for topic in called if topic.named] or called
+        called = [topic for topic in called if topic.label == name] or called
+        if not called and (path := f"{ROOT}/{name}") in self._paths:
+            return self._topics[self._paths[path]]
+        if len(called) == 1:
+            return called[0]
+        if called:
+            paths = ", ".join(topic.path for topic in called)
+            raise TopicError(f"{name}: {paths} have this name; give a path")
+        raise TopicError(f"{name}: no such topic; {self._hint(name)}")
+
+    def _hint(self, name: str) -> str:
+        """What may be meant: a topic with nearly this name, or those around a path."""
+        meant = name.lower().strip("/ ") or ROOT
+        if meant in self._paths:
+            return f"do you mean {meant}?"
+        labels = {_folded(topic.label or ""): topic for topic in self._topics.values()}
+        if close := get_close_matches(_folded(name), labels, n=1):
+            return f"do you mean {_mentioned(labels[close[0]])}?"
+        above = meant if meant.startswith(ROOT) else f"{ROOT}/{meant}"
+        while above not in self._paths:
+            above = above.rpartition("/")[0] or ROOT
+        children = sorted(self[above].children, key=lambda topic: _numbers(topic.path))
+        if not children:
+            return f"{above} has no children"
+        more = f" and {len(children) - LISTED} more" if len(children) > LISTED else ""
+        return f"{above} has {', '.join(map(_mentioned, children[:LISTED]))}{more}"
 
     def verify(self) -> None:
         """Refuse topics that are not what was written: nobody shall build on them."""
@@ -253,3 +285,16 @@ class Tree(Mapping[str, Topic]):
             last = np.where(level >= 0, level, last)
         names = [self[name].path for name in self.nodes]
         return [names[number] for number in last]
+
+
+def _folded(name: str) -> str:
+    """A name as it is compared: without regard to case and to the width of gaps."""
+    return " ".join(name.split()).casefold()
+
+
+def _numbers(path: str) -> list[int]:
+    return [int(step) for step in path.split("/")[1:]]
+
+
+def _mentioned(topic: Topic) -> str:
+    return f"{topic.path} ({topic.label})" if topic.label else topic.path

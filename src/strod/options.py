@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
 
 from strod.errors import UsageError
 from strod.store.schema import CorpusSettings
@@ -14,7 +16,15 @@ from strod.text.records import Fields
 from strod.text.sources import FORMATS
 from strod.text.stopwords import stopwords
 
-__all__ = ["CorpusOptions", "Tokenizer", "memory_size", "tokenizer_name"]
+__all__ = [
+    "CorpusOptions",
+    "Tokenizer",
+    "check_names",
+    "check_text",
+    "memory_size",
+    "option_value",
+    "tokenizer_name",
+]
 
 # Sentences of a text, each a sequence of words.
 Tokenizer = Callable[[str], Iterable[Sequence[str]]]
@@ -201,3 +211,23 @@ def check_text(what: str, text: str) -> None:
         text.encode()
     except (UnicodeEncodeError, AttributeError):
         raise UsageError(f"{what} is not text: {text!r}") from None
+
+
+def check_names(given: Iterable[str], known: Iterable[str], whose: str = "") -> None:
+    """Refuse a name that is no option, and say which one may be meant."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1) or sorted(known)
+            raise UsageError(f"{whose}unknown option {name!r}; do you mean {', '.join(close)}?")
+
+
+def option_value(name: str, value: Any) -> Any:
+    """Allow ``memory="2GB"``, and one name or a list for options that are tuples."""
+    if name == "memory":
+        return memory_size(value)
+    if name not in ("text_field", "meta", "stopwords"):
+        return value
+    if isinstance(value, Mapping):  # {"year": "number"}
+        value = [f"{one}:{kind}" for one, kind in value.items()]
+    return (value,) if isinstance(value, str) else tuple(value or ())

@@ -5,9 +5,8 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, fields
-from difflib import get_close_matches
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from strod.corpus.reader import Corpus
 from strod.engine.local import LocalEngine
 from strod.errors import StrodError, UsageError
 from strod.hierarchy import Tree
-from strod.options import BASE_MEMORY, CorpusOptions, memory_size
+from strod.options import BASE_MEMORY, CorpusOptions, check_names, option_value
 from strod.phrasebook import PhraseBook
 from strod.phrases.mine import PASSES
 from strod.phrases.options import PhraseOptions
@@ -39,6 +38,7 @@ from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Grown, document_shares, grow
 from strod.tree.options import BASELINES, METHODS, TreeOptions
 from strod.tree.topic import ROOT
+from strod.warned import left_out, warned
 from strod.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -133,12 +133,15 @@ def build(
         write_json(
             root / "report.json",
             {
+                "when": datetime.now(UTC).isoformat(timespec="seconds"),
                 "stages": watch.stages,
                 "compile_seconds": compiling,
                 "peak_memory_bytes": _peak_memory(),
                 **corpus.report,
             },
         )
+    if rejected := left_out(corpus.report["documents"]):
+        warned(f"left out {rejected}")
     return Workspace(Path(out))
 
 
@@ -262,11 +265,8 @@ def _options(given: dict[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeO
     """Check the names, and take the values as the command line does."""
     kinds: tuple[type[Any], ...] = (CorpusOptions, PhraseOptions, TreeOptions)
     known = {field.name: kind for kind in kinds for field in fields(kind)}
-    for name in given:
-        if name not in known:
-            close = get_close_matches(name, known, n=1) or list(known)
-            raise UsageError(f"unknown option {name!r}; do you mean {', '.join(close)}?")
-    values = {name: _value(name, value) for name, value in given.items()}
+    check_names(given, known)
+    values = {name: option_value(name, value) for name, value in given.items()}
     corpus, phrases, shape = (
         kind(**{name: value for name, value in values.items() if known[name] is kind})
         for kind in kinds
@@ -274,17 +274,6 @@ def _options(given: dict[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeO
     if shape.method in BASELINES:
         return corpus, phrases, baseline_options(shape)
     return corpus, phrases, shape if shape.method == "strod" else paper_options(shape)
-
-
-def _value(name: str, value: Any) -> Any:
-    """Allow ``memory="2GB"``, and one name or a list for options that are tuples."""
-    if name == "memory":
-        return memory_size(value)
-    if name not in ("text_field", "meta", "stopwords"):
-        return value
-    if isinstance(value, Mapping):  # {"year": "number"}
-        value = [f"{field}:{kind}" for field, kind in value.items()]
-    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 def _peak_memory() -> int:

@@ -6,6 +6,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,13 @@ from strod.store.schema import Change as ChangeRecord
 from strod.store.schema import as_json
 from strod.store.schema import replace as record_with
 from strod.store.splits import DiskBook, write_split
-from strod.store.topics import node_sha256, read_change, read_revision, write_revision
+from strod.store.topics import (
+    node_sha256,
+    read_change,
+    read_revision,
+    undone_changes,
+    write_revision,
+)
 from strod.tree import revise
 from strod.tree.grouping import inside
 from strod.tree.grow import Grower, Grown, document_shares, measured
@@ -60,6 +67,12 @@ class Change:
         All topics afterwards.
     moved : dict of (str, str)
         Topics that were there before and have another path: the old and the new one, by id.
+    gone : dict of (str, str)
+        Path and name that topics had which are gone, by id.
+    joined : dict of list of str
+        For each new topic, by id, those gone that it is made of.
+    documents : int
+        How many documents the corpus has more than before.
     """
 
     what: str
@@ -69,6 +82,9 @@ class Change:
     kept: int
     nodes: dict[str, Node] = field(repr=False)
     moved: dict[str, tuple[str, str]] = field(default_factory=dict)
+    gone: dict[str, tuple[str, str]] = field(default_factory=dict)
+    joined: dict[str, list[str]] = field(default_factory=dict)
+    documents: int = 0
 
     @property
     def paths(self) -> dict[str, str]:
@@ -121,11 +137,15 @@ class Reviser:
             return draft.expand(topic, children, height, fresh=fresh)
 
         how = " --fresh" if fresh else ""
-        return self._apply(f"expand {topic} --children {children} --height {height}{how}", act)
+        return self._apply(
+            f"expand {quote(topic)} --children {children} --height {height}{how}", act
+        )
 
     def collapse(self, topic: str) -> Change:
         """Drop the descendants of a topic."""
-        return self._apply(f"collapse {topic}", lambda d: revise.collapse(d.tree, d.id(topic)))
+        return self._apply(
+            f"collapse {quote(topic)}", lambda d: revise.collapse(d.tree, d.id(topic))
+        )
 
     def merge(self, topics: Sequence[str]) -> Change:
         """Make one topic of two or more siblings."""
@@ -133,11 +153,11 @@ class Reviser:
         def act(draft: _Draft) -> list[str]:
             return revise.merge(draft.tree, [draft.id(topic) for topic in topics])
 
-        return self._apply("merge " + " ".join(topics), act, weighed=True)
+        return self._apply("merge " + " ".join(map(quote, topics)), act, weighed=True)
 
     def remove(self, topic: str) -> Change:
         """Dissolve a topic; its share goes to its siblings."""
-        return self._apply(f"remove {topic}", lambda d: d.remove(topic), weighed=True)
+        return self._apply(f"remove {quote(topic)}", lambda d: d.remove(topic), weighed=True)
 
     def move(self, topic: str, target: str) -> Change:
         """Put a topic under another parent."""
@@ -145,22 +165,23 @@ class Reviser:
         def act(draft: _Draft) -> list[str]:
             return revise.move(draft.tree, draft.id(topic), draft.id(target))
 
-        return self._apply(f"move {topic} {target}", act, weighed=True)
+        return self._apply(f"move {quote(topic)} {quote(target)}", act, weighed=True)
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name; an empty one brings back the automatic one."""
         check_text("the name", label)
-        if re.fullmatch(r"o(/\d+)*", label):
+        if re.fullmatch(r"o(/\d+)*|\d+(/\d+)+", label, re.IGNORECASE):
             raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
 
         def act(draft: _Draft) -> list[str]:
             nodes, name = draft.tree.nodes, draft.id(topic)
+            draft.refuse_taken(label, name)
             nodes[name].label, nodes[name].named = label, bool(label)
             if not label and nodes[name].parent is not None:
                 name_children(nodes, [str(nodes[name].parent)], draft.words, {name})
             return []
 
-        return self._apply(f"rename {topic} {label!r}", act)
+        return self._apply(f"rename {quote(topic)} {label!r}", act)
 
     def pin(self, topic: str, *, pinned: bool = True) -> Change:
         """Let a topic survive when its parent is split again."""
@@ -172,7 +193,7 @@ class Reviser:
             node.pinned = pinned
             return []
 
-        return self._apply(f"{'pin' if pinned else 'unpin'} {topic}", act)
+        return self._apply(f"{'pin' if pinned else 'unpin'} {quote(topic)}", act)
 
     def undo(self) -> Change:
         """Go back to the tree as it was before the last change."""
@@ -201,7 +222,8 @@ class Reviser:
             if not self._dry_run:
                 tree = record_with(tree, topics=len(after))
                 staging.publish(record_with(staging.manifest, tree=tree, corpus=corpus))
-            return _compared(f"{what} ({recorded.what})", before, after)
+            more = corpus.documents - staging.manifest.corpus.documents
+            return replace(_compared(f"{what} ({recorded.what})", before, after), documents=more)
 
         return self._carried_out(work)
 
@@ -235,7 +257,8 @@ class Reviser:
         manifest = staging.manifest
         tree = appended(manifest.tree, len(draft.tree.nodes))
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        record = ChangeRecord(what=change.what, note=self._note, when=when)
+        undone = undone_changes(self._workspace.files, manifest.tree)
+        record = ChangeRecord(what=change.what, note=self._note, when=when, undone=undone)
         nodes, known = draft.tree.nodes.values(), manifest.parts
         write_revision(staging.folder, nodes, record, tree.history[-1], known)
         for name in draft.fresh_splits:
@@ -270,6 +293,12 @@ class _Draft:
     def id(self, topic: str) -> str:
         """Id of a topic that was given by path or id."""
         return self._paths.find(topic).id
+
+    def refuse_taken(self, label: str, name: str) -> None:
+        """Refuse a name that another topic has: it could be used for neither of them."""
+        for topic in self._paths.named(label) if label.strip() else ():
+            if topic.id != name:
+                raise UsageError(f"{label}: {topic.path} has this name; give another")
 
     @property
     def words(self) -> list[str]:
@@ -435,7 +464,21 @@ def _compared(what: str, before: Tree, nodes: dict[str, Node]) -> Change:
         for name, path in paths.items()
         if name in old and before[name].path != path
     }
-    return Change(what, added, changed, removed, kept, nodes, moved)
+    gone = {name: (before[name].path, before[name].label or "") for name in removed}
+    joined = {name: _members(nodes[name], [old[one] for one in removed]) for name in added}
+    joined = {name: members for name, members in joined.items() if members}
+    return Change(what, added, changed, removed, kept, nodes, moved, gone, joined)
+
+
+def _members(node: Node, gone: Sequence[Node]) -> list[str]:
+    """Topics that are gone from beside a new one and are parts of it, if it is not one alone."""
+    own = _components(node)
+    inside = [one.id for one in gone if one.parent == node.parent and _components(one) <= own]
+    return inside if len(inside) > 1 else []
+
+
+def _components(node: Node) -> set[tuple[str, int]]:
+    return {(part.split, fine) for part in node.parts for fine in part.fine}
 
 
 def _differs(before: Topic, after: Node) -> bool:

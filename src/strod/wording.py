@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
-__all__ = ["counted", "percent", "plain", "sizes"]
+__all__ = [
+    "counted",
+    "escaped",
+    "harmless",
+    "json_text",
+    "line",
+    "numbered",
+    "percent",
+    "plain",
+    "referenced",
+    "sizes",
+]
 
-# What XML 1.0 cannot hold, not even escaped; a browser does not show it either.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML 1.0 cannot hold, not even escaped, or should not; a browser does not show it either.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What tells a reader how to show text instead of being text: marks of direction, line separators.
+_MARKS = r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb"
+_MARK = re.compile(rf"[\r{_MARKS}]")
+_BEYOND_ASCII = re.compile(rf"[\x7f-\x9f{_MARKS}]")
+_CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f{_MARKS}]")
+_PICTURES, _DELETE = 0x2400, "\x7f"  # Unicode has pictures of the control characters of ASCII
 
 
 def counted(count: int, noun: str) -> str:
@@ -29,3 +48,51 @@ def percent(share: float) -> str:
 def plain(text: str) -> str:
     """The text without characters that markup cannot hold."""
     return _FORBIDDEN.sub("\ufffd", text)
+
+
+def referenced(markup: str) -> str:
+    """Markup that gives marks of direction, line separators and returns by their numbers."""
+    return _MARK.sub(lambda found: f"&#x{ord(found[0]):x};", markup)
+
+
+def line(text: str) -> str:
+    """The text as one line that no terminal obeys: pictures in place of control characters.
+
+    As long as it was, so that what is known of its characters by their places stays true.
+
+    Examples
+    --------
+    >>> line("two" + chr(10) + "lines")
+    'two␊lines'
+    """
+    return _CONTROL.sub(_picture, text)
+
+
+def harmless(text: str) -> str:
+    """As `line`, of text that has several lines."""
+    return "\n".join(map(line, text.split("\n")))
+
+
+def _picture(found: re.Match[str]) -> str:
+    if found[0] < " ":
+        return chr(_PICTURES + ord(found[0]))
+    return chr(_PICTURES + 0x21) if found[0] == _DELETE else "\ufffd"
+
+
+def json_text(content: Any) -> str:
+    """JSON to read, that no terminal obeys."""
+    return escaped(json.dumps(content, ensure_ascii=False, indent=1))
+
+
+def escaped(text: str) -> str:
+    """JSON with the numbers of control characters and marks that it could hold as they are."""
+    return _BEYOND_ASCII.sub(_number, text)
+
+
+def numbered(text: str) -> str:
+    r"""The text with the number of each control character and mark: ``\u000a``."""
+    return _CONTROL.sub(_number, text)
+
+
+def _number(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strod.corpus.reader import Corpus
+from strod.errors import StrodError
 from strod.hierarchy import Tree
+from strod.options import check_names
 from strod.store.files import Files
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
@@ -16,6 +20,7 @@ from strod.wording import counted
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     from strod.addition import Addition
     from strod.phrasebook import PhraseBook
@@ -51,7 +56,7 @@ class Workspace:
         about = self.manifest
         return (
             f"<Workspace {str(self.path)!r}: {counted(about.corpus.documents, 'document')}, "
-            f"{counted(about.tree.topics, 'topic')}>"
+            f"{counted(about.tree.topics - 1, 'topic')}>"
         )
 
     @property
@@ -122,31 +127,31 @@ class Workspace:
             As for every verb: `note`, a line for the history; `dry_run`, to find out only
             what would change; `workers`; `progress`.
         """
-        return self._reviser(how).expand(topic, children, height, fresh=fresh)
+        return self._reviser("expand", how).expand(topic, children, height, fresh=fresh)
 
     def collapse(self, topic: str, **how: Any) -> Change:
         """Drop the descendants of a topic."""
-        return self._reviser(how).collapse(topic)
+        return self._reviser("collapse", how).collapse(topic)
 
     def merge(self, *topics: str, **how: Any) -> Change:
         """Make one topic of two or more siblings; their children become its children."""
-        return self._reviser(how).merge(topics)
+        return self._reviser("merge", how).merge(topics)
 
     def remove(self, topic: str, **how: Any) -> Change:
         """Dissolve a topic; its share goes to its siblings."""
-        return self._reviser(how).remove(topic)
+        return self._reviser("remove", how).remove(topic)
 
     def move(self, topic: str, target: str, **how: Any) -> Change:
         """Put a topic under another parent."""
-        return self._reviser(how).move(topic, target)
+        return self._reviser("move", how).move(topic, target)
 
     def rename(self, topic: str, label: str, **how: Any) -> Change:
         """Give a topic a name."""
-        return self._reviser(how).rename(topic, label)
+        return self._reviser("rename", how).rename(topic, label)
 
     def pin(self, topic: str, *, pinned: bool = True, **how: Any) -> Change:
         """Let a topic survive when its parent is split again, or no longer."""
-        return self._reviser(how).pin(topic, pinned=pinned)
+        return self._reviser("pin", how).pin(topic, pinned=pinned)
 
     def add(self, *sources: Any, **how: Any) -> Addition:
         """Append documents; topics keep their numbers, documents are placed on every level.
@@ -163,17 +168,36 @@ class Workspace:
 
         return add(self, list(sources), **how)
 
+    def assign(self, *sources: Any, **options: Any) -> Iterator[dict[str, Any]]:
+        """Path and shares of new documents or, without sources, of those of the corpus.
+
+        Parameters
+        ----------
+        *sources
+            As for `strod.build`: ``workspace.assign(["a text", "another"])``.
+        **options
+            As for `strod.assign.assign_new`.
+        """
+        from strod.assign import assign_corpus, assign_new  # noqa: PLC0415 - for this alone
+
+        if not sources:
+            return assign_corpus(self, **options)
+        return assign_new(self, *sources, **options)
+
     def undo(self, **how: Any) -> Change:
         """Take back the last change."""
-        return self._reviser(how).undo()
+        return self._reviser("undo", how).undo()
 
     def redo(self, **how: Any) -> Change:
         """Take back the last undo."""
-        return self._reviser(how).redo()
+        return self._reviser("redo", how).redo()
 
-    def _reviser(self, how: dict[str, Any]) -> Reviser:
+    def _reviser(self, verb: str, how: dict[str, Any]) -> Reviser:
         from strod.revision import Reviser  # noqa: PLC0415 - readers need none of it
 
+        known = [*signature(getattr(self, verb)).parameters, *signature(Reviser).parameters]
+        own = [name for name in known if name not in ("how", "workspace", "topic", "topics")]
+        check_names(how, own, f"{verb}: ")
         return Reviser(self, **how)
 
     def export(self, to: str, out: str | os.PathLike[str] | None = None, **how: Any) -> str | None:
@@ -187,14 +211,29 @@ class Workspace:
         return export(self, to, out, **how)
 
     def history(self) -> list[dict[str, Any]]:
-        """What was changed, when and why, the first change first; undone changes last."""
-        about = self.manifest.tree
+        """What was changed, when and why, the first change first; what was undone is marked.
+
+        What can still be had back by `redo` comes last.
+        """
+        about, entries = self.manifest.tree, list[dict[str, Any]]()
         numbers = [(number, False) for number in about.history]
         numbers += [(number, True) for number in reversed(about.undone)]
-        return [
-            {"revision": number, **as_json(read_change(self.files, number)), "undone": undone}
-            for number, undone in numbers
-        ]
+        for number, undone in numbers:
+            change = as_json(read_change(self.files, number))
+            entries += [{**one, "undone": True} for one in change.pop("undone")]
+            entries.append({"revision": number, **change, "undone": undone})
+            entries[-1]["when"] = change["when"] or self._built(number)
+        return entries
+
+    def _built(self, number: int) -> str:
+        """When the workspace was built; not among its numbers, which are the same every time."""
+        if number != 1:
+            return ""
+        try:
+            when = str(self.report.get("when", ""))
+            return datetime.fromisoformat(when).isoformat(timespec="seconds")
+        except (StrodError, ValueError):
+            return ""
 
     def compact(self, keep: int = 10, *, dry_run: bool = False) -> Compaction:
         """Forget all but the last `keep` revisions, and give their files back to the disk."""

@@ -11,6 +11,7 @@ import pytest
 
 import strod as package
 from strod import UsageError
+from strod.extras import install
 from strod.store.manifest import sealed
 from strod.store.publish import write_json
 from strod.store.schema import as_json
@@ -180,7 +181,7 @@ def test_a_package_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, {"scikit-learn": "sklearn"}.get(name, name), None)
     outcome = bench.build(source, "--method", method)
-    bench.check_failed(outcome, f"--method {method} needs {name}", "pip install 'strod[baselines]'")
+    bench.check_failed(outcome, f"--method {method} needs {name}", install("baselines"))
 
 
 def test_our_own_code_needs_no_package(

@@ -34,7 +34,8 @@ except BaseException as error:
 
 
 @pytest.mark.parametrize(
-    ("name", "raised"), [("SIGINT", "KeyboardInterrupt"), ("SIGTERM", "SystemExit")]
+    ("name", "raised"),
+    [("SIGINT", "KeyboardInterrupt"), ("SIGTERM", "SystemExit"), ("SIGHUP", "SystemExit")],
 )
 def test_an_import_is_finished_first(tmp_path: Path, name: str, raised: str) -> None:
     (tmp_path / "delicate.py").write_text(DELICATE)
@@ -61,7 +62,8 @@ except BaseException as error:
 
 
 @pytest.mark.parametrize(
-    ("name", "raised"), [("SIGINT", "KeyboardInterrupt"), ("SIGTERM", "SystemExit")]
+    ("name", "raised"),
+    [("SIGINT", "KeyboardInterrupt"), ("SIGTERM", "SystemExit"), ("SIGHUP", "SystemExit")],
 )
 def test_what_llvm_calls_back_gives_its_answer(tmp_path: Path, name: str, raised: str) -> None:
     (tmp_path / "command.py").write_text(CALLED_BACK)

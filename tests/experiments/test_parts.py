@@ -26,6 +26,7 @@ from strod.experiments.reading import _agreement, means, named
 from strod.experiments.settings import FULL, QUICK, Settings
 from strod.experiments.table import Column, Panel, Result, csv_text, markdown
 from strod.experiments.timing import _compare, _sizes
+from strod.extras import install
 from strod.progress import Silent
 from tests.conftest import json_lines
 
@@ -370,7 +371,7 @@ def test_methods_that_cannot_be_run_are_left_out(
     context = Context(Settings(), [], tmp_path)
     assert context.methods(("strod", "hpam", "rtod"), {"rtod": "it is slow"}) == ["strod"]
     assert context.notes == [
-        'hpam is left out: a package is missing: pip install "strod[baselines]"',
+        f"hpam is left out: a package is missing: {install('baselines')}",
         "rtod is left out: it is slow",
     ]
     with pytest.raises(UsageError, match=r"--methods bert: unknown; there are strod, tod, "):

@@ -23,7 +23,7 @@ from strod.export.names import name_of
 from strod.export.samples import LENGTH, _beginning, samples
 from strod.progress import Silent
 from strod.store.schema import replace
-from strod.wording import plain
+from strod.wording import line, plain
 from tests.conftest import strod
 from tests.export.conftest import NAMES, SCRIPT
 
@@ -118,7 +118,7 @@ def test_markdown_is_an_outline(nasty: Workspace) -> None:
     assert levels == [topic.level for topic in topics]
     assert strong == [1] * len(topics)
     for item, topic in zip(items, topics, strict=True):
-        name = " ".join(name_of(topic).split())
+        name = line(" ".join(name_of(topic).split()))
         assert item.startswith(f"{name} ({topic.path}, {100 * topic.weight:.1f}%)")
     assert len(text_of(nasty, "markdown", phrases=1)) < len(text)
 

@@ -380,7 +380,7 @@ def test_documents_of_the_same_id_are_all_assigned(workspace: Workspace) -> None
     texts = planted_texts(3, seed=9)
     rows = [{"id": "a", "text": text} for text in texts] + [{"id": "b", "text": "?"}]
     told: list[str] = []
-    found = list(assign_new(workspace, [rows], tell=told.append))
-    alone = [next(assign_new(workspace, [[row]])) for row in rows[:3]]
+    found = list(assign_new(workspace, rows, tell=told.append))
+    alone = [next(assign_new(workspace, [row])) for row in rows[:3]]
     assert found == alone
-    assert told == ["no answer for 1 document: 1 no words"]
+    assert told == ["no answer for 1 document of 4: 1 with no words: source 1:4"]

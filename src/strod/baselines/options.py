@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
+from strod.extras import install
 from strod.tree.options import BASELINES
 
 if TYPE_CHECKING:
@@ -77,9 +78,7 @@ def _check_package(method: str, package: str) -> None:
         import_module(package)
     except ImportError as error:
         name = {"sklearn": "scikit-learn"}.get(package, package)
-        raise UsageError(
-            f"--method {method} needs {name}: pip install 'strod[baselines]'"
-        ) from error
+        raise UsageError(f"--method {method} needs {name}: {install('baselines')}") from error
 
 
 def check_memory(

@@ -9,7 +9,8 @@ import orjson
 import typer
 
 from strod.cli import shape
-from strod.cli.console import TerminalProgress
+from strod.cli.console import TerminalProgress, say
+from strod.wording import escaped
 
 __all__ = ["assign"]
 
@@ -52,11 +53,13 @@ def assign(
                 "follow_links": follow_links,
             }  # fmt: skip
             options = {name: value for name, value in given.items() if value}
-            rows = assign_new(opened, sources, progress, lines.append, format=format, **options)
+            rows = assign_new(
+                opened, *sources, progress=progress, tell=lines.append, format=format, **options
+            )
         else:
             rows = assign_corpus(opened, progress)
         for row in rows:
-            sys.stdout.buffer.write(orjson.dumps(row) + b"\n")
+            sys.stdout.buffer.write(escaped(orjson.dumps(row).decode()).encode() + b"\n")
         sys.stdout.buffer.flush()
     for line in lines:
-        print(line, file=sys.stderr)
+        say(line, error=True)

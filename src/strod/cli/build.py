@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from strod.cli import shape
-from strod.cli.console import TerminalProgress, number, output, size
+from strod.cli.console import TerminalProgress, number, output, say, size
+from strod.cli.show import NO_TREE
 from strod.errors import UsageError
 from strod.wording import counted
 
@@ -167,7 +167,7 @@ def _warn(workspace: Workspace) -> None:
         lost = f"{number(documents['rejected'])} of {number(documents['read'])} documents"
         reasons = documents["reasons"]
         reason = max(reasons, key=lambda name: reasons[name]["count"])
-        print(f"strod: warning: {lost} were left out, mostly: {reason}", file=sys.stderr)
+        say(f"strod: warning: {lost} were left out, mostly: {reason}", error=True)
 
 
 def describe_build(workspace: Workspace, console: Console) -> None:
@@ -215,6 +215,8 @@ def _describe_tree(workspace: Workspace, console: Console) -> None:
     found = workspace.manifest.phrases.phrases
     topics = counted(len(tree) - 1, "topic")
     console.print(f"{topics}, {counted(found, 'phrase')}; strod show {workspace.path} prints them")
+    if tree.settings.height == 0:
+        console.print(f"no topics: {NO_TREE}")
     reasons = sorted({topic.reason for topic in leaves})
     for reason in reasons:
         names = [topic.path for topic in leaves if topic.reason == reason]

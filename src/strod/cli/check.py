@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from strod.cli.console import number
+from strod.cli.console import number, say
 
 __all__ = ["check"]
 
@@ -29,6 +29,4 @@ def check(
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise DamagedError(f"{problems[0]}{more}", advice="build the workspace again")
     parts = opened.manifest.parts
-    print(
-        f"{workspace}: {number(len(parts))} files, all as they were written; what they say agrees"
-    )
+    say(f"{workspace}: {number(len(parts))} files, all as they were written; what they say agrees")

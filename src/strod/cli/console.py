@@ -1,10 +1,13 @@
-"""What a person sees: progress on a terminal, quiet lines in a pipe."""
+"""What a person sees: lines that no terminal obeys, progress on a terminal, quiet in a pipe."""
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
 import time
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self, TextIO, cast
 
 from rich.console import Console
 from rich.progress import (
@@ -22,14 +25,113 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.segment import Segment
 from rich.text import Text
 
-__all__ = ["TerminalProgress", "number", "output", "size"]
+from strod.wording import harmless, line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import ConsoleOptions, RenderableType
+
+__all__ = ["TerminalProgress", "guard_streams", "number", "one_line", "output", "say", "size"]
+
+
+class _Guarded(io.TextIOBase):
+    """A stream that lets text through, and nothing that a terminal obeys."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.behind = stream
+
+    def write(self, text: str) -> int:
+        self.behind.write(harmless(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self.behind.flush()
+
+    def isatty(self) -> bool:
+        return self.behind.isatty()
+
+    def fileno(self) -> int:
+        return self.behind.fileno()
+
+    def __getattr__(self, name: str) -> Any:  # buffer, encoding, …
+        return getattr(self.behind, name)
+
+
+class _Closed(io.RawIOBase):
+    """Standard output that was closed before the command began."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: object) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+
+
+def guard_streams() -> None:
+    """Let every line that leaves pass one door, on both streams; do without closed ones."""
+    for number_ in range(3):  # or the next file that is opened would be taken for a stream
+        try:
+            os.fstat(number_)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+    sys.stdout, sys.stderr = _guarded(sys.stdout), _guarded(sys.stderr)
+
+
+def _guarded(stream: TextIO) -> TextIO:
+    if isinstance(stream, io.TextIOWrapper):  # a letter that cannot be shown has its number
+        stream.reconfigure(errors="backslashreplace")
+    return cast("TextIO", _Guarded(stream))
+
+
+def _behind(stream: TextIO) -> TextIO:
+    return stream.behind if isinstance(stream, _Guarded) else stream
+
+
+class _Console(Console):
+    """Writes one line at a time; colours are its own, whatever the text says."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        super().print(*map(one_line, objects), **how)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(harmless(part.text), part.style)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def one_line(content: Any) -> Any:
+    """A text, styled or not, as one line; anything else as it is."""
+    if isinstance(content, str):
+        return line(content)
+    if isinstance(content, Text):
+        content = content.copy()
+        content.plain = line(content.plain)
+    return content
 
 
 def output() -> Console:
     """Where results go; as wide as the terminal, without markup in the text."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+    return _Console(
+        file=_behind(sys.stdout), highlight=False, markup=False, emoji=False,
+        soft_wrap=not sys.stdout.isatty(),
+    )  # fmt: skip
+
+
+def say(text: str, *, error: bool = False) -> None:
+    """Print one line, whatever is in it."""
+    print(line(text), file=sys.stderr if error else sys.stdout)
 
 
 def number(value: int) -> str:
@@ -50,7 +152,7 @@ class TerminalProgress:
     """Bars with rate and time left on a terminal; a line a stage elsewhere."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, highlight=False)
+        self._console = _Console(file=_behind(sys.stderr), highlight=False, markup=False)
         self._quiet = quiet
         self._bar: Progress | None = None
         self._task = TaskID(0)
@@ -68,7 +170,7 @@ class TerminalProgress:
             self._bar.stop()
             self._bar = None
         elif self._name and well and not self._quiet:
-            print(f"{self._name}: {time.monotonic() - self._started:.1f} s", file=sys.stderr)
+            say(f"{self._name}: {time.monotonic() - self._started:.1f} s", error=True)
         self._name = ""
 
     def stage(self, name: str, total: int, unit: str) -> None:

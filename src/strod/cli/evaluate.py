@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from itertools import compress, groupby
 from pathlib import Path
@@ -13,8 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from strod.cli.console import TerminalProgress, number, output
-from strod.wording import counted
+from strod.cli.console import TerminalProgress, number, one_line, output
+from strod.wording import counted, json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +32,9 @@ even        how evenly siblings share the weight; largest: the heaviest share"""
 def evaluate(
     workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
     labels: str = typer.Option(
-        None, metavar="FIELD", help="Metadata field (--meta of build) to compare the topics with."
+        None,
+        metavar="FIELD",
+        help="Metadata field (--meta of build): a label or path to compare with.",
     ),
     top: int = typer.Option(10, min=2, max=100, help="Words and phrases of a topic to look at."),
     as_json: bool = typer.Option(False, "--json", help="For programs, with more numbers."),
@@ -54,7 +55,7 @@ def evaluate(
     with TerminalProgress(quiet=quiet) as progress:
         report = measure(opened, labels, top, progress)
     if as_json:
-        print(json.dumps(report.as_dictionary(), ensure_ascii=False, indent=1))
+        print(json_text(report.as_dictionary()))
     else:
         phrases = bool(opened.manifest.phrases.phrases)
         print_report(report, str(workspace), output(), phrases=phrases)
@@ -73,9 +74,11 @@ def print_report(report: Report, workspace: str, console: Console, *, phrases: b
     deepest = report.levels[-1]
     leaves = [] if report.leaves.topics == deepest.topics else [report.leaves]
     console.print(_levels([*report.levels, *leaves], phrases=phrases))
-    console.print(Text(LEGEND, style="dim"))
+    for line in LEGEND.splitlines():
+        console.print(Text(line, style="dim"))
     console.print()
-    console.print(_intrusion(report.intrusion, phrases=phrases))
+    for told in _intrusion(report.intrusion, phrases=phrases):
+        console.print(told)
     if report.label_field is not None:
         console.print()
         # On the deepest level every document is at its leaf: one of the two will do.
@@ -121,7 +124,7 @@ def _levels(levels: list[LevelScores], *, phrases: bool) -> Table:
     return table
 
 
-def _intrusion(found: dict[str, Any], *, phrases: bool) -> Text:
+def _intrusion(found: dict[str, Any], *, phrases: bool) -> list[Text]:
     """How often what does not belong is found by co-occurrence."""
     parts = []
     found = found if phrases else {"words": found["words"]}
@@ -132,8 +135,9 @@ def _intrusion(found: dict[str, Any], *, phrases: bool) -> Text:
             chance = next(iter(asked.values()))["chance"]
             parts.append(f"{name} {', '.join(ways)} (by chance {_number(chance)})")
     if not parts:
-        return Text("intruders     too few topics to ask", style="dim")
-    return Text("intruders found " + "\n                ".join(parts))
+        return [Text("intruders     too few topics to ask", style="dim")]
+    heads = ["intruders found ", *[" " * len("intruders found ")] * (len(parts) - 1)]
+    return [Text(head + part) for head, part in zip(heads, parts, strict=True)]
 
 
 def _name(level: int | None) -> str:
@@ -179,5 +183,5 @@ def _suggestion(flags: list[Flag]) -> str:
 
 def _print_indented(text: Text, console: Console) -> None:
     """Wrapped on a terminal, one line elsewhere."""
-    wrapped = console.is_terminal
+    wrapped, text = console.is_terminal, one_line(text)
     console.print(Padding(text, (0, 0, 0, 2)) if wrapped else Text("  ").append_text(text))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 
 import typer
 
-from strod.cli.console import TerminalProgress, output
+from strod.cli.console import TerminalProgress, output, say
 
 __all__ = ["experiment"]
 
@@ -78,13 +77,12 @@ def experiment(
         with TerminalProgress(quiet=quiet) as progress:
             result = run_experiment(name, settings, progress)
     except KeyboardInterrupt:
-        print(
-            f"strod: stopped; {out / name}.sqlite has what was measured, the same command goes on",
-            file=sys.stderr,
-        )
+        kept = f"{out / name}.sqlite has what was measured, the same command goes on"
+        say(f"strod: stopped; {kept}", error=True)
         raise SystemExit(INTERRUPTED) from None
     console = output()
-    console.print(table_text(result))
+    for line in table_text(result).splitlines():
+        console.print(line)
     for note in result.notes:
         console.print(f"- {note}")
     if not quiet:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from strod.cli.console import TerminalProgress, number, size
+from strod.cli.console import TerminalProgress, number, say, size
 
 __all__ = ["export"]
 
@@ -22,7 +22,7 @@ def export(
         None, min=0, help="Phrases of a topic; 0 means all.  [default: all; markdown, html: 10]"
     ),
     documents: int = typer.Option(
-        None, min=0, help="Documents of a topic, for html.  [default: 5]"
+        None, min=0, help="Documents of a topic, for html and json.  [default: html: 5]"
     ),
     base: str = typer.Option(
         None, metavar="URI", help="Begin of the URIs, for skos.  [default: urn:strod:topic:]"
@@ -54,4 +54,5 @@ def export(
     elif not quiet:
         files = [path for path in [out, *out.glob("*")] if path.is_file()]
         written = size(sum(path.stat().st_size for path in files))
-        print(f"{out}: {number(len(opened.tree) - 1)} topics, {written}")
+        behind = f" (a link to {out.resolve()})" if out.is_symlink() else ""
+        say(f"{out}{behind}: {number(len(opened.tree) - 1)} topics, {written}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from strod.cli.console import number
+from strod.cli.console import number, say
+from strod.wording import json_text
 
 __all__ = ["intrusion"]
 
@@ -55,10 +55,10 @@ def make(
         return
     total = sum(sum(kinds.values()) for kinds in made.questions.values())
     trees = "tree" if len(made.questions) == 1 else "trees"
-    print(f"{made.page}: {number(total)} questions about {len(made.questions)} {trees}")
+    say(f"{made.page}: {number(total)} questions about {len(made.questions)} {trees}")
     for note in made.notes:
-        print(f"  {note}")
-    print(f"{made.key}: the key; keep it from the judges")
+        say(f"  {note}")
+    say(f"{made.key}: the key; keep it from the judges")
 
 
 @intrusion.command("score")
@@ -82,7 +82,7 @@ def score(
 
     result = scored(answers, key)
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=1))
+        print(json_text(result))
     else:
         _print(result)
 
@@ -90,10 +90,10 @@ def score(
 def _print(result: dict[str, Any]) -> None:
     judges = result["judges"]
     heads = "judge" if len(judges) == 1 else "judges"
-    print(f"{number(result['questions'])} questions, {len(judges)} {heads}: {', '.join(judges)}")
+    say(f"{number(result['questions'])} questions, {len(judges)} {heads}: {', '.join(judges)}")
     for judge, open_ in result["unanswered"].items():
         if open_:
-            print(f"  {judge} left {number(open_)} unanswered; they are not counted")
+            say(f"  {judge} left {number(open_)} unanswered; they are not counted")
     print()
     rows = [
         [name, kind, *(str(found[column]) for column in _COLUMNS[2:]),
@@ -132,4 +132,4 @@ def _print_table(heads: list[str], rows: list[list[str]]) -> None:
             cell.ljust(width) if place < texts else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        print("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
-from io import TextIOWrapper
+import warnings
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from strod import __version__
 from strod.cli import (
@@ -22,18 +24,41 @@ from strod.cli import (
     revise,
     show,
 )
+from strod.cli.console import guard_streams, say
 from strod.cli.signals import STOPPED, catch_signals
-from strod.errors import StrodError
+from strod.errors import StrodError, StrodWarning
 
 __all__ = ["app", "main"]
 
-INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+INTERRUPTED, UNREAD = 128 + signal.SIGINT, 128 + signal.SIGPIPE
+ENDED = {128 + signal.SIGTERM, 128 + signal.SIGHUP}
 
 # Typer has its own copy of click's exceptions since 0.26; this is the one it raises.
 _UsageError: Any = typer.BadParameter.__base__
 
+_MEANT = {  # what other tools call it
+    "tree": "show", "print": "show", "list": "show", "ls": "show", "view": "show", "topics": "show",
+    "create": "build", "fit": "build", "train": "build", "predict": "assign", "infer": "assign",
+    "transform": "assign", "classify": "assign", "split": "expand", "join": "merge",
+    "delete": "remove", "rm": "remove", "mv": "move", "name": "rename", "log": "history",
+    "verify": "check", "save": "export", "convert": "export",
+}  # fmt: skip
+
+
+class _Commands(TyperGroup):
+    """Knows what a command is meant by another name."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command; an unknown one is refused with the one that is meant."""
+        meant = _MEANT.get(args[0].lower()) if args else None
+        if meant is not None and self.get_command(ctx, args[0]) is None:
+            raise _UsageError(f"No such command '{args[0]}'. Did you mean '{meant}'?", ctx)
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="strod",
+    cls=_Commands,
     help="Topical hierarchies from text: a tree of topics people can read, trust and revise.",
     add_completion=False,
     rich_markup_mode=None,
@@ -59,7 +84,7 @@ app.command("experiment")(experiment.experiment)
 
 def _version(value: bool) -> None:
     if value:
-        print(f"strod {__version__}")
+        say(f"strod {__version__}")
         raise typer.Exit
 
 
@@ -75,24 +100,32 @@ def _options(
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"strod: {message}", file=sys.stderr)
+    with suppress(OSError):  # nobody may be there to read it
+        say(f"strod: {message}", error=True)
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End; what could not be written is not tried again."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            setattr(sys, "stdout" if stream is sys.stdout else "stderr", None)
     sys.exit(code)
 
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, TextIOWrapper
-        ):  # a terminal that cannot show a letter shows its number
-            stream.reconfigure(errors="backslashreplace")
+    guard_streams()
     catch_signals()
+    warnings.simplefilter("ignore", StrodWarning)  # commands say the same in their own way
     try:
         code = app(standalone_mode=False)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+        sys.stdout.flush()
     except BaseException as error:
+        if _unread(error):
+            _leave(UNREAD)
         if (ending := _ending(error)) is None:
             raise
         _fail(*ending)
@@ -106,6 +139,13 @@ def _flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
+def _unread(error: BaseException) -> bool:
+    """Whether the reader of a pipe has gone; Typer makes an exit of it."""
+    return isinstance(error, BrokenPipeError) or (
+        isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError)
+    )
+
+
 def _ending(error: BaseException) -> tuple[str, int] | None:
     """What to say and the exit code; None for what should not have happened."""
     ending: tuple[str, int] | None = None
@@ -117,8 +157,8 @@ def _ending(error: BaseException) -> tuple[str, int] | None:
             ending = " ".join(error.format_message().split()) + where, 2
         case KeyboardInterrupt() | typer.Abort():
             ending = STOPPED, INTERRUPTED
-        case SystemExit(code=code) if code == TERMINATED:
-            ending = STOPPED, TERMINATED
+        case SystemExit(code=int(code)) if code in ENDED:
+            ending = STOPPED, code
         case MemoryError():
             ending = "out of memory; give a smaller --memory or fewer --workers", 1
         case OSError():

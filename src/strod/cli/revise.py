@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,11 @@ import typer
 from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output
 from strod.cli.show import print_branch
+from strod.tree.topic import walk
 from strod.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from rich.console import Console
 
     from strod.revision import Change
     from strod.workspace import Workspace
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 WORKSPACE = typer.Argument(..., metavar="W.strod", help="The workspace.")
-TOPIC = typer.Argument(..., metavar="TOPIC", help="Path (o/1/2) or id.")
+TOPIC = typer.Argument(..., metavar="TOPIC", help="Path (o/1/2), name or id.")
 NOTE = typer.Option("", "--note", "-m", help="Why, for the history.")
 DRY_RUN = typer.Option(False, "--dry-run", help="Say what would change; write nothing.")
 QUIET = typer.Option(False, "--quiet", "-q", help="No progress.")
@@ -51,7 +51,7 @@ def _changed(
     note: str,
     dry_run: bool,
     quiet: bool,
-) -> None:
+) -> Change:
     """Carry out a verb with a progress bar, then say what it did."""
     from strod.workspace import Workspace  # noqa: PLC0415
 
@@ -67,26 +67,35 @@ def _changed(
         )
         if names
     ]  # fmt: skip
+    if change.documents:
+        more = "more" if change.documents > 0 else "fewer"
+        parts.append(f"{counted(abs(change.documents), 'document')} {more}")
     console.print(f"{would}{change.what}: {', '.join(parts) or 'no topic differs'}")
     console.print(
         f"{counted(change.kept, 'other topic')} compared: "
         + ("all as they were" if not dry_run else "all would stay as they are")
     )
-    for line in print_branch(change, workspace.tree.surfaces, console):
+    for line in [*print_branch(change, workspace.tree.surfaces, console), *_whereabouts(change)]:
         console.print(line, soft_wrap=True)
-    _print_moved(change, console)
+    return change
 
 
-def _print_moved(change: Change, console: Console) -> None:
-    """Topics whose path is another one now; those below them have moved along."""
-    tops = [
-        f"{old} is now {new}"
-        for name, (old, new) in change.moved.items()
-        if change.nodes[name].parent not in change.moved
+def _whereabouts(change: Change) -> list[str]:
+    """What was made of what, which topics are gone, and whose path is another one now."""
+    paths = {name: path for path, name in walk(change.nodes)}
+    named = {name: f"{path} ({label})" for name, (path, label) in change.gone.items()}
+    lines = [
+        f"{paths[new]} is made of {', '.join(named[one] for one in members)}"
+        for new, members in change.joined.items()
     ]
-    more = f" and {len(tops) - GROWING} more" if len(tops) > GROWING else ""
-    if tops:
-        console.print(f"other paths: {', '.join(tops[:GROWING])}{more}", soft_wrap=True)
+    members = {one for group in change.joined.values() for one in group}
+    gone = [text for name, text in named.items() if name not in members]
+    lines += [f"gone: {', '.join(gone)}"] if gone else []
+    lines += [
+        f"{old} is now {new}  {change.nodes[name].label}"
+        for name, (old, new) in change.moved.items()
+    ]
+    return lines
 
 
 def expand(
@@ -103,19 +112,26 @@ def expand(
 ) -> None:
     """Split a topic, or split it again into another number of children.
 
+    To fewer children than it has, it joins those that are closest, and what is below them goes;
+    --fresh learns them anew from the text.
+
     \b
     Examples:
       strod expand papers.strod o/1/2 --children 4
       strod expand papers.strod o/1 --children auto --dry-run
     """  # noqa: D301
     wanted = shape.number_or("children", children, int, "auto")
-    _changed(
+    change = _changed(
         workspace,
         lambda w, how: w.expand(topic, wanted, height, fresh=fresh, **how),
         note,
         dry_run,
         quiet,
     )
+    if change.joined:
+        levels = ["--height", str(height)] if height > 1 else []
+        told = shlex.join([str(workspace), topic, "--children", children, *levels, "--fresh"])
+        output().print(f"children are joined; strod expand {told} learns anew", soft_wrap=True)
 
 
 def collapse(
@@ -163,7 +179,7 @@ def remove(
 def move(
     workspace: Path = WORKSPACE,
     topic: str = TOPIC,
-    target: str = typer.Argument(..., metavar="PARENT", help="Path or id of the new parent."),
+    target: str = typer.Argument(..., metavar="PARENT", help="Path, name or id of the new parent."),
     note: str = NOTE,
     dry_run: bool = DRY_RUN,
     quiet: bool = QUIET,
@@ -321,7 +337,7 @@ def compact(
 
 
 def history(workspace: Path = WORKSPACE) -> None:
-    """List what was changed, when and why.
+    """List what was changed, when and why, and what was undone.
 
     Example: strod history papers.strod
     """
@@ -329,8 +345,7 @@ def history(workspace: Path = WORKSPACE) -> None:
 
     console = output()
     for entry in Workspace(workspace).history():
-        when = entry.get("when", "")
-        note = f"  # {entry['note']}" if entry.get("note") else ""
+        when, note = entry["when"], f"  # {entry['note']}" if entry["note"] else ""
         undone = "  (undone)" if entry["undone"] else ""
         console.print(
             f"{entry['revision']:>4}  {when:<25}  {entry['what']}{note}{undone}", soft_wrap=True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,7 +12,7 @@ from rich.text import Text
 
 from strod.cli.console import TerminalProgress, output
 from strod.tree.topic import walk
-from strod.wording import percent, sizes
+from strod.wording import json_text, percent, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,16 +24,17 @@ if TYPE_CHECKING:
     from strod.revision import Change
     from strod.workspace import Workspace
 
-__all__ = ["print_branch", "print_tree", "show"]
+__all__ = ["NO_TREE", "print_branch", "print_tree", "show"]
 
 SHOWN = 8  # phrases of a topic where the screen has no width
 LEAF = {"height": "", "": ""}  # reasons that go without saying
+NO_TREE = "--height 0 asks for no tree; strod expand splits o"
 
 
 def show(
     workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
     topic: str = typer.Argument(
-        None, metavar="[TOPIC]", help="Path (o/1/2) or id: only this branch."
+        None, metavar="[TOPIC]", help="Path (o/1/2), name or id: only this branch."
     ),
     depth: int = typer.Option(None, min=0, help="Levels to show.  [default: all]"),
     phrases: int = typer.Option(
@@ -69,8 +68,8 @@ def show(
     if as_json:
         content = as_dictionary(opened, topic, depth, words, phrases)
         for one in content["topics"] if documents else ():
-            one["examples"] = [asdict(example) for example in examples.get(one["id"], ())]
-        print(json.dumps(content, ensure_ascii=False, indent=1))
+            one["examples"] = [some.as_dictionary() for some in examples.get(one["id"], ())]
+        print(json_text(content))
     else:
         print_tree(opened, output(), topic, depth, words, phrases, ids=ids, examples=examples)
 
@@ -91,7 +90,8 @@ def print_tree(
     top = tree.find(start or "o")
     console.print(sizes(corpus.documents, corpus.tokens, len(tree) - 1))
     if not tree.root.children:
-        why = "" if tree.root.reason in LEAF else f": {tree.root.reason}"
+        reason = tree.root.reason if tree.settings.height else NO_TREE
+        why = "" if reason in LEAF else f": {reason}"
         console.print(f"the corpus is one topic{why}")
     for guide, topic in _lines(top, "", depth):
         chosen = words if words is not None else phrases
@@ -105,7 +105,7 @@ def print_tree(
 
 def _example(stem: str, example: Sample, console: Console) -> Text:
     head = Text.assemble((stem, "dim"), (f"{100 * example.share:.0f}%", "cyan"), f" {example.id}  ")
-    text = Text(example.text)
+    text = Text(f"[{example.fields}]  " if example.fields else "", "dim") + Text(example.text)
     if console.is_terminal:
         text.truncate(max(console.width - head.cell_len, 1), overflow="ellipsis")
     return head + text

@@ -18,7 +18,7 @@ AGAIN = 0.02  # seconds after which a signal is tried again
 
 
 def catch_signals() -> None:
-    """Raise KeyboardInterrupt on SIGINT and SystemExit on SIGTERM, so that all is tidied up.
+    """Raise KeyboardInterrupt on SIGINT, SystemExit on SIGTERM and SIGHUP: all is tidied up.
 
     An exception in the middle of an import may be swallowed by the library that imports, as
     Arrow does when it looks for pandas, and may leave the lock of all imports behind, for
@@ -27,9 +27,12 @@ def catch_signals() -> None:
     done. One that is ignored, as by nohup, stays so.
     """
     outside = _delicate(inspect.currentframe())
-    for number, usual in (
-        (signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL),
-    ):  # fmt: skip
+    usually = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    for number, usual in usually.items():
         if signal.getsignal(number) == usual:
             _catch(number, outside)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
 from strod.store.arrays import read_array
 from strod.store.tables import read_table
-from strod.store.validate import check_columns, check_counts, check_tokens, naming
+from strod.store.validate import check_columns, check_counts, check_offsets, check_tokens, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,12 @@ _LEXICON = pa.schema(
     ]
 )
 LONGEST_ID = 1000  # bytes
+PREFIX = "meta."  # of the columns of metadata
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    return value.isoformat() if isinstance(value, date) else value
 
 
 class Segment:
@@ -59,6 +66,20 @@ class Segment:
     def _trusted(self) -> bool:
         """What is being written is not looked at again."""
         return self._files.digests is None
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """Metadata fields and their types."""
+        return dict(self._corpus.meta)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the counts of each document begin."""
+        indptr = self._array("indptr", "<i8")
+        if not self._trusted:
+            with naming(self._files.path(self.where)):
+                check_offsets(indptr, self.about.documents)
+        return indptr
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
@@ -84,7 +105,9 @@ class Segment:
     def documents(self) -> pa.Table:
         """Ids, rows of texts, metadata."""
         name = f"{self.where}/documents.parquet"
-        fields = [(f"meta.{field}", arrow_type(kind)) for field, kind in self._corpus.meta.items()]
+        fields = [
+            (f"{PREFIX}{field}", arrow_type(kind)) for field, kind in self._corpus.meta.items()
+        ]
         schema = pa.schema(
             [
                 pa.field("id", pa.large_string(), nullable=False),
@@ -174,6 +197,25 @@ class Shard:
     def documents(self) -> pa.Table:
         """Ids and metadata: ``id``, ``text_row``, ``meta.NAME`` for each field."""
         return self._segment.documents.slice(self._begin, self.size)
+
+    def metadata(self, documents: list[int] | None = None) -> list[dict[str, Any]]:
+        """Kept fields as JSON has them, of documents numbered from 0 in this shard, or of all."""
+        table = self.documents()
+        fields = [name for name in table.column_names if name.startswith(PREFIX)]
+        if not fields:
+            return [{} for _ in range(self.size if documents is None else len(documents))]
+        table = table.select(fields).rename_columns([one.removeprefix(PREFIX) for one in fields])
+        if documents is not None:
+            table = table.take(documents)
+        rows: list[dict[str, Any]] = table.to_pylist()
+        if "date" in self._segment.meta.values():
+            rows = [{name: _plain(value) for name, value in row.items()} for row in rows]
+        return rows
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many different words of the model each document has."""
+        return np.diff(self._segment.offsets[self._begin : self._end + 1])
 
     @property
     def ids(self) -> list[str]:

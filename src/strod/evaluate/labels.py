@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strod.corpus.reader import PREFIX
 from strod.errors import UsageError
 from strod.evaluate.agreement import agreement
 from strod.evaluate.report import LabelScores
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["compare", "label_paths", "read_labels", "separator"]
 
 SEPARATORS = (">", "|", "/", ".")
+ALWAYS = 0.9
+_OTHER = "give a field with one label a document, or with paths"
 
 
 def read_labels(corpus: Corpus, field: str) -> list[Any]:
@@ -32,10 +36,28 @@ def read_labels(corpus: Corpus, field: str) -> list[Any]:
         raise UsageError(
             f"--labels {field}: the workspace has no such field, {hint} a build with --meta NAME"
         )
+    if corpus.meta[field] == "date":
+        raise UsageError(f"--labels {field}: dates are no labels; {_OTHER}")
     values: list[Any] = []
     for shard in corpus.shards():
-        values += shard.documents()[f"meta.{field}"].to_pylist()
+        values += shard.documents()[f"{PREFIX}{field}"].to_pylist()
+    if corpus.meta[field] == "list" and not _are_paths([one for one in values if one]):
+        raise UsageError(
+            f"--labels {field}: its lists are no paths from a general label to special ones, "
+            f"as the same value comes after different ones; {_OTHER}"
+        )
     return values
+
+
+def _are_paths(lists: Sequence[list[str]]) -> bool:
+    """Whether a value nearly always comes after the same ones, as special labels do."""
+    before: dict[str, Counter[Path]] = {}
+    for values in lists:
+        for place, value in enumerate(values):
+            before.setdefault(value, Counter())[tuple(values[:place])] += 1
+    again = [found for found in before.values() if found.total() > 1]
+    total = sum(found.total() for found in again)
+    return sum(max(found.values()) for found in again) >= ALWAYS * total
 
 
 def separator(labels: Sequence[str]) -> str | None:

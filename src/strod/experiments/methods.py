@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from strod import evaluate
 from strod.baselines.options import KINDS
 from strod.errors import UsageError
+from strod.extras import install
 from strod.intrusion import automatic
 from strod.tree.paper import METHODS as PAPER
 
@@ -45,7 +46,7 @@ def available(asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 def _missing(method: str) -> str:
     package, _ = BASELINES.get(method, ("", 0))
     if package and find_spec(package) is None:
-        return 'a package is missing: pip install "strod[baselines]"'
+        return f"a package is missing: {install('baselines')}"
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strod.errors import UsageError
+from strod.extras import install
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib as mpl  # noqa: F401, PLC0415
     except ImportError:
-        raise UsageError('plots need matplotlib: pip install "strod[plots]"') from None
+        raise UsageError(f"plots need matplotlib: {install('plots')}") from None
 
 
 def draw(panels: list[Panel], stem: Path) -> None:

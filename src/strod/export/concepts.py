@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
 from strod.export.names import EVERYTHING, name_of, phrases_of, topics_of
+from strod.wording import numbered
 
 if TYPE_CHECKING:
     from strod.hierarchy import Topic
@@ -20,8 +21,9 @@ _PREFIXES = (
     "@prefix dcterms: <http://purl.org/dc/terms/> .\n"
 )
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\\ud800-\udfff]*')
-_SPECIAL = re.compile(r'[\\"\x00-\x1f\x7f]')
-_SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+_SPECIAL = re.compile(r'[\\"]')
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 def skos(workspace: Workspace, phrases: int | None = None, base: str | None = None) -> str:
@@ -30,7 +32,7 @@ def skos(workspace: Workspace, phrases: int | None = None, base: str | None = No
     if not _IRI.fullmatch(base):
         raise UsageError(f"--base {base}: is no URI; give one such as https://example.org/topics/")
     language = workspace.manifest.corpus.settings.language
-    tag = "" if language == "none" else f"@{language}"
+    tag = f"@{language}" if language != "none" and _LANGUAGE.fullmatch(language) else ""
     scheme = _statements(
         _iri(base, "scheme"),
         [
@@ -73,13 +75,10 @@ def _statements(subject: str, about: list[tuple[str, str]]) -> str:
 
 
 def _iri(base: str, name: str) -> str:
-    return f"<{base}{name}>"
+    """An address; what an IRI cannot hold is given by its number, as in an address on the web."""
+    return f"<{base}{_NOT_IN_IRI.sub(lambda found: f'%{ord(found[0]):02X}', name)}>"
 
 
 def _literal(text: str) -> str:
     """A quoted string; what Turtle does not take as it is gets escaped."""
-    return '"' + _SPECIAL.sub(lambda found: _escape(found[0]), text) + '"'
-
-
-def _escape(character: str) -> str:
-    return _SHORT.get(character, f"\\u{ord(character):04X}")
+    return '"' + numbered(_SPECIAL.sub(r"\\\g<0>", text)) + '"'

@@ -22,6 +22,8 @@ def write_file(target: Path, text: Callable[[], str], *, overwrite: bool = False
     with _beside(target, overwrite=overwrite) as (real, building):
         if real.is_dir():
             raise UsageError(f"{real}: is a folder; give the name of a file")
+        if os.path.lexists(real) and not real.is_file():
+            raise UsageError(f"{real}: is no regular file; give another name")
         building.write_text(text(), encoding="utf-8", newline="")
         sync(building)
         building.replace(real)
@@ -29,13 +31,15 @@ def write_file(target: Path, text: Callable[[], str], *, overwrite: bool = False
 
 
 @contextmanager
-def new_folder(target: Path, names: tuple[str, ...], *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(
+    target: Path, own: Callable[[Path], bool], *, overwrite: bool = False
+) -> Iterator[Path]:
     """Give a folder to write into, which becomes `target` if the block ends well.
 
-    An old `target` is replaced only if it has nothing but files called `names`.
+    An old `target` is replaced only if it is a folder of files which are all `own`.
     """
     with _beside(target, overwrite=overwrite) as (real, building):
-        if os.path.lexists(real) and not _is_export(real, names):
+        if os.path.lexists(real) and not (real.is_dir() and all(map(own, real.iterdir()))):
             raise UsageError(f"{real}: is not a folder that an export made; give another name")
         building.mkdir()
         yield building
@@ -43,20 +47,17 @@ def new_folder(target: Path, names: tuple[str, ...], *, overwrite: bool = False)
         put_in_place(building, real)
 
 
-def _is_export(folder: Path, names: tuple[str, ...]) -> bool:
-    return folder.is_dir() and {path.name for path in folder.iterdir()} <= set(names)
-
-
 @contextmanager
 def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
     """Hold `target`; give its real path and one beside it, which is removed in the end."""
-    target = target.resolve()  # a link stays a link to what is replaced
+    given, target = target, target.resolve()  # a link stays a link to what is replaced
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent}: no such folder; make it first")
     building = target.parent / f".{target.name}.building"
     with locked(target.parent / f".{target.name}.lock"):
         if os.path.lexists(target) and not overwrite:
-            raise UsageError(f"{target}: exists already; give another name or --overwrite")
+            name = f"{given} (a link to {target})" if given.is_symlink() else str(target)
+            raise UsageError(f"{name}: exists already; give another name or --overwrite")
         _remove(building)  # what a killed run left
         with tidied(lambda: _remove(building)):
             try:

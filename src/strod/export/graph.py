@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from strod.export.names import name_of, phrases_of, topics_of
-from strod.wording import plain
+from strod.wording import plain, referenced
 
 if TYPE_CHECKING:
     from strod.hierarchy import Topic
@@ -36,21 +36,23 @@ def graphml(workspace: Workspace, phrases: int | None = None) -> str:
         _add_node(graph, topic, phrases)
     for topic in topics:
         if topic.parent is not None:
-            ET.SubElement(graph, "edge", {"source": topic.parent.id, "target": topic.id})
+            ET.SubElement(
+                graph, "edge", {"source": plain(topic.parent.id), "target": plain(topic.id)}
+            )
     ET.indent(root, " ")
-    text = ET.tostring(root, encoding="unicode")
+    text = referenced(ET.tostring(root, encoding="unicode"))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _add_node(graph: ET.Element, topic: Topic, phrases: int | None) -> None:
     values = {
         "label": plain(name_of(topic)),
-        "path": topic.path,
+        "path": plain(topic.path),
         "level": str(topic.level),
         "weight": repr(topic.weight),
         "documents": str(topic.documents),
         "phrases": plain("; ".join(phrases_of(topic, phrases))),
     }
-    node = ET.SubElement(graph, "node", {"id": topic.id})
+    node = ET.SubElement(graph, "node", {"id": plain(topic.id)})
     for name, value in values.items():
         ET.SubElement(node, "data", {"key": name}).text = value

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strod.export.names import name_of, texts_of, topics_of
-from strod.wording import percent, sizes
+from strod.wording import line, percent, sizes
 
 if TYPE_CHECKING:
     from strod.hierarchy import Topic
@@ -38,4 +38,4 @@ def _item(topic: Topic, phrases: int) -> str:
 
 def _escaped(text: str) -> str:
     """One line in which nothing is taken for markup."""
-    return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\g<0>", line(" ".join(text.split())))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +12,11 @@ from strod.export.files import new_folder, write_file
 from strod.export.graph import graphml
 from strod.export.outline import markdown
 from strod.export.page import page
-from strod.export.tables import NAMES, write_tables
+from strod.export.samples import samples
+from strod.export.tables import is_table, write_tables
 from strod.progress import Progress, Silent
 from strod.summary import as_dictionary
+from strod.wording import json_text
 
 if TYPE_CHECKING:
     import os
@@ -36,13 +37,17 @@ class _Chosen:
     progress: Progress
 
 
-def _json(workspace: Workspace, phrases: int | None) -> str:
-    content = as_dictionary(workspace, phrases=phrases)
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+def _json(workspace: Workspace, chosen: _Chosen) -> str:
+    content = as_dictionary(workspace, phrases=chosen.phrases)
+    if chosen.documents is not None:
+        found = samples(workspace, chosen.documents, chosen.progress)
+        for topic in content["topics"]:
+            topic["examples"] = [one.as_dictionary() for one in found.get(topic["id"], ())]
+    return json_text(content) + "\n"
 
 
 _TEXTS: dict[str, Callable[[Workspace, _Chosen], str]] = {
-    "json": lambda workspace, chosen: _json(workspace, chosen.phrases),
+    "json": _json,
     "markdown": lambda workspace, chosen: markdown(workspace, chosen.phrases),
     "graphml": lambda workspace, chosen: graphml(workspace, chosen.phrases),
     "skos": lambda workspace, chosen: skos(workspace, chosen.phrases, chosen.base),
@@ -78,7 +83,7 @@ def export(  # noqa: PLR0913 - the options of the command
     phrases : int, optional
         Phrases of a topic; 0 means all. By default all, in ``markdown`` and ``html`` ten.
     documents : int, optional
-        Documents of a topic in ``html``; five by default.
+        Documents of a topic in ``html``, five by default, and in ``json``, by default none.
     base : str, optional
         What the URIs of ``skos`` begin with.
     overwrite : bool
@@ -97,7 +102,7 @@ def export(  # noqa: PLR0913 - the options of the command
     if target is None:
         return _TEXTS[to](workspace, chosen)
     if to == "csv":
-        with new_folder(target, NAMES, overwrite=overwrite) as folder:
+        with new_folder(target, is_table, overwrite=overwrite) as folder:
             write_tables(workspace, folder, chosen.progress, phrases)
     else:
         write_file(target, lambda: _TEXTS[to](workspace, chosen), overwrite=overwrite)
@@ -109,8 +114,8 @@ def _check(workspace: Workspace, to: str, target: Path | None, chosen: _Chosen) 
         raise UsageError(f"--to {to}: no such format; choose from {', '.join(FORMATS)}")
     if to == "csv" and target is None:
         raise UsageError("--to csv: writes a folder; name it with --out")
-    if chosen.documents is not None and to != "html":
-        raise UsageError("--documents: is for --to html; csv has all of them")
+    if chosen.documents is not None and to not in ("html", "json"):
+        raise UsageError("--documents: is for --to html and json; csv has all of them")
     if chosen.base is not None and to != "skos":
         raise UsageError("--base: is for --to skos")
     if min(chosen.phrases or 0, chosen.documents or 0) < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from strod.progress import Progress
     from strod.workspace import Workspace
 
-__all__ = ["Sample", "samples"]
+__all__ = ["Sample", "meta_text", "samples"]
 
 DIGITS = 6  # shares that differ by less are the same
 LENGTH = 160  # characters of a text
@@ -27,11 +27,30 @@ _Place = tuple[float, int, int]
 
 @dataclass(frozen=True)
 class Sample:
-    """A document of a topic: its id, the beginning of its text, the topic's share."""
+    """A document of a topic: id, beginning of its text, share of the topic, metadata if kept."""
 
     id: str
     text: str
+    meta: dict[str, Any]
     share: float
+
+    @property
+    def fields(self) -> str:
+        """The metadata that it has, to read."""
+        known = {name: value for name, value in self.meta.items() if value not in (None, [])}
+        return "; ".join(f"{name}: {meta_text(value)}" for name, value in known.items())
+
+    def as_dictionary(self) -> dict[str, Any]:
+        """For programs."""
+        found: dict[str, Any] = {"id": self.id, "text": self.text, "share": self.share}
+        return found | ({"meta": self.meta} if self.meta else {})
+
+
+def meta_text(value: Any) -> str:
+    """A value of a metadata field, to read."""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def samples(workspace: Workspace, number: int, progress: Progress) -> dict[str, list[Sample]]:
@@ -75,16 +94,17 @@ def _best(
     return [(float(shares[row]), int(words[row]), first + int(row)) for row in rows]
 
 
-def _texts(corpus: Corpus, documents: set[int]) -> dict[int, tuple[str, str]]:
-    """Id and beginning of the text of documents, by their number in the corpus."""
-    found: dict[int, tuple[str, str]] = {}
+def _texts(corpus: Corpus, documents: set[int]) -> dict[int, tuple[str, str, dict[str, Any]]]:
+    """Id, beginning of the text and metadata of documents, by their number in the corpus."""
+    found: dict[int, tuple[str, str, dict[str, Any]]] = {}
     for shard in corpus.shards():
         inside = sorted(number - shard.first for number in documents if _holds(shard, number))
         if inside:
             ids = shard.documents()["id"].cast("string").take(inside).to_pylist()
             texts = map(_beginning, shard.texts(inside))
             numbers = [shard.first + row for row in inside]
-            found |= dict(zip(numbers, zip(ids, texts, strict=True), strict=True))
+            meta = shard.metadata(inside)
+            found |= dict(zip(numbers, zip(ids, texts, meta, strict=True), strict=True))
     return found
 
 

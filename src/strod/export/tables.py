@@ -6,7 +6,9 @@ import csv
 from typing import TYPE_CHECKING, Any
 
 from strod.assign import assign_corpus
+from strod.corpus.reader import PREFIX
 from strod.export.names import name_of, phrases_of, topics_of
+from strod.export.samples import meta_text
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from strod.progress import Progress
     from strod.workspace import Workspace
 
-__all__ = ["NAMES", "write_tables"]
+__all__ = ["is_table", "write_tables"]
 
 NAMES = ("topics.csv", "phrases.csv", "documents.csv")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -25,7 +27,8 @@ _TOPICS = [
     "id", "path", "parent", "level", "weight", "documents", "label", "phrases", "sha256",
 ]  # fmt: skip
 _PHRASES = ["topic", "path", "rank", "phrase", "score"]
-_DOCUMENTS = ["id", "leaf", "topic", "path", "share", "label"]
+_DOCUMENTS = ["id", "leaf", "topic", "path", "share", "label"]  # and the metadata that is kept
+_HEADS = dict(zip(NAMES, (_TOPICS, _PHRASES, _DOCUMENTS), strict=True))
 
 
 def write_tables(
@@ -35,7 +38,17 @@ def write_tables(
     tree = workspace.tree
     _write(folder / "topics.csv", _TOPICS, _topic_rows(tree, phrases))
     _write(folder / "phrases.csv", _PHRASES, _phrase_rows(tree, phrases))
-    _write(folder / "documents.csv", _DOCUMENTS, _document_rows(workspace, progress))
+    heads = [*_DOCUMENTS, *(PREFIX + field for field in workspace.corpus.meta)]
+    _write(folder / "documents.csv", heads, _document_rows(workspace, progress))
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table as an export writes it."""
+    head = ",".join(_HEADS.get(path.name, [])).encode()
+    if not head or path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(head)) == head
 
 
 def _write(path: Path, header: list[str], rows: Iterable[list[Any]]) -> None:
@@ -68,6 +81,8 @@ def _phrase_rows(tree: Tree, phrases: int | None) -> Iterator[list[Any]]:
 def _document_rows(workspace: Workspace, progress: Progress) -> Iterator[list[Any]]:
     topics = {topic.path: topic for topic in topics_of(workspace.tree)}
     for row in assign_corpus(workspace, progress):
+        meta = ["" if one is None else meta_text(one) for one in row.get("meta", {}).values()]
         # A document that no topic below the root has a share of is still listed.
         for path, share in (row["topics"] or {ROOT: 1.0}).items():
-            yield [row["id"], row["leaf"], topics[path].id, path, share, name_of(topics[path])]
+            topic = topics[path]
+            yield [row["id"], row["leaf"], topic.id, path, share, name_of(topic), *meta]

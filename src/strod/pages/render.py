@@ -8,7 +8,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from strod.wording import counted, percent, plain
+from strod.wording import counted, percent, plain, referenced
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,7 +36,7 @@ def page(name: str, /, **values: Any) -> str:
 
 def part(name: str, /, **values: Any) -> str:
     """What a template gives, as it is."""
-    return _environment().get_template(f"{name}.html").render(values)
+    return referenced(_environment().get_template(f"{name}.html").render(values))
 
 
 @cache

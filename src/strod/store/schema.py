@@ -32,6 +32,7 @@ __all__ = [
     "TopicRecord",
     "TreeRecord",
     "TreeSettings",
+    "Undone",
     "as_json",
     "parse",
     "replace",
@@ -210,12 +211,22 @@ class Manifest(_Record, frozen=True, kw_only=True):
     parts: dict[FileName, FileRecord]
 
 
+class Undone(_Record, frozen=True, kw_only=True):
+    """A change that was taken back: what it was, when it was made and why."""
+
+    revision: RevisionNumber
+    what: Text
+    when: Annotated[str, Meta(max_length=40)] = ""
+    note: Text = ""
+
+
 class Change(_Record, frozen=True, kw_only=True):
-    """What was changed in a revision, when and why."""
+    """What was changed in a revision, when and why, and what had been taken back before."""
 
     what: Text
     when: Annotated[str, Meta(max_length=40)] = ""
     note: Text = ""
+    undone: Annotated[tuple[Undone, ...], Meta(max_length=MOST)] = ()
 
 
 class TopicRecord(_Record, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from strod.errors import DamagedError
 from strod.store.arrays import read_array
 from strod.store.manifest import VERSION, seal, sealed
 from strod.store.publish import write_json
-from strod.store.schema import Change, Revision, TopicRecord, as_json, parse
+from strod.store.schema import Change, Revision, TopicRecord, Undone, as_json, parse
 from strod.store.upgrade import upgraded_revision
 from strod.store.validate import check_distribution, naming
 from strod.tree.topic import ROOT, Node, Part
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.store.files import Files
+    from strod.store.schema import TreeRecord
 
 __all__ = [
     "Topics",
@@ -33,6 +34,7 @@ __all__ = [
     "read_json",
     "read_revision",
     "revision_name",
+    "undone_changes",
     "words_file",
     "write_revision",
 ]
@@ -171,6 +173,20 @@ def _revision(files: Files, number: int) -> Revision:
 def read_change(files: Files, number: int) -> Change:
     """What was changed in a revision, without its topics."""
     return _revision(files, number).change
+
+
+def undone_changes(files: Files, tree: TreeRecord) -> tuple[Undone, ...]:
+    """What is undone now and can be had back only until the next change, the first change first.
+
+    Each was, before it was undone, the change after those that it still names as undone itself.
+    """
+    found: list[Undone] = []
+    for number in reversed(tree.undone):
+        change = read_change(files, number)
+        found += change.undone
+        one = Undone(revision=number, what=change.what, when=change.when, note=change.note)
+        found.append(one)
+    return tuple(found)
 
 
 def read_revision(files: Files, number: int, width: int) -> Topics:

@@ -23,6 +23,7 @@ __all__ = [
     "check_counts",
     "check_distribution",
     "check_expected_counts",
+    "check_offsets",
     "check_shares",
     "check_tokens",
     "naming",
@@ -48,10 +49,11 @@ def _check(good: object, what: str) -> None:
         raise ValueError(what)
 
 
-def _check_offsets(offsets: NDArray[np.int64], size: int, length: int) -> None:
-    """Offsets that rise from 0 to the length of what they point into."""
+def check_offsets(offsets: NDArray[np.int64], size: int, length: int | None = None) -> None:
+    """Offsets that rise from 0 to the length of what they point into, if that is known."""
     _check(len(offsets) == size + 1, f"{len(offsets)} offsets for {size} documents")
-    _check(offsets[0] == 0 and offsets[-1] == length, "offsets do not cover the array")
+    _check(offsets[0] == 0, "offsets do not begin with the array")
+    _check(length is None or offsets[-1] == length, "offsets do not cover the array")
     _check((offsets[1:] >= offsets[:-1]).all(), "documents end before they begin")
 
 
@@ -63,7 +65,7 @@ def check_tokens(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], size: int, words: int
 ) -> None:
     """A token stream: rows of the lexicon, and breaks."""
-    _check_offsets(offsets, size, len(tokens))
+    check_offsets(offsets, size, len(tokens))
     least, most = _range(tokens)
     _check(least >= -BREAKS, "tokens that are neither words nor breaks")
     _check(most < max(words, 1), "tokens that are not in the lexicon")
@@ -77,7 +79,7 @@ def check_counts(
     width: int,
 ) -> None:
     """Counts in compressed sparse rows: columns rise within a row, counts are 1 or more."""
-    _check_offsets(indptr, size, len(indices))
+    check_offsets(indptr, size, len(indices))
     _check(len(counts) == len(indices), "not as many counts as columns")
     least, most = _range(indices)
     _check(least >= 0 and most < max(width, 1), "columns that are not there")
@@ -104,7 +106,7 @@ def check_shares(
     topics: int,
 ) -> None:
     """Shares of documents: a row sums to 1 or is empty."""
-    _check_offsets(indptr, size, len(indices))
+    check_offsets(indptr, size, len(indices))
     _check(len(values) == len(indices), "not as many shares as topics")
     if not len(values):
         return

@@ -12,6 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
+from strod.extras import install
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,13 +89,13 @@ _SNOWBALL = {
 
 
 def stemmer(language: str) -> Callable[[str], str]:
-    """Snowball stemmer of a language (needs ``pip install strod[stem]``)."""
+    """Snowball stemmer of a language (needs the extra ``stem``)."""
     if language not in _SNOWBALL:
         known = ", ".join(_SNOWBALL)
         raise UsageError(f"no stemmer for language {language!r}: choose from {known}")
     try:
         import snowballstemmer  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise UsageError("--stem needs another package: pip install 'strod[stem]'") from error
+        raise UsageError(f"--stem needs another package: {install('stem')}") from error
     stem: Callable[[str], str] = snowballstemmer.stemmer(_SNOWBALL[language]).stemWord
     return stem

@@ -144,7 +144,8 @@ def _path_parts(name: str, folder: _Folder, kind: str, *, alone: bool) -> list[P
         if stat.S_ISDIR(mode):
             return list(folder.parts(kind, alone=alone))
     except FileNotFoundError:
-        raise InputError(f"{name}: no such file or folder{_near(path)}") from None
+        text = "; texts are given in a list, or through standard input (-)" if " " in name else ""
+        raise InputError(f"{name}: no such file or folder{text or _near(path)}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{name}: cannot be read: {why}") from error

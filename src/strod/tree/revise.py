@@ -227,7 +227,8 @@ def move(tree: Grown, name: str, target: str) -> list[str]:
     if target in [name, *descendants(tree, name)]:
         raise UsageError(f"{name}: cannot be moved below itself")
     if not new.children:
-        raise UsageError(f"{target}: has no children; expand it first, or merge the two")
+        merge = ", or merge the two" if new.parent == node.parent else ""
+        raise UsageError(f"{target}: has no children; expand it first{merge}")
     if len(old.children) == 1:
         raise UsageError(f"{name}: is an only child; collapse {old.id} instead")
     old.children.remove(name)

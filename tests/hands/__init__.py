@@ -1,0 +1,1 @@
+"""The command line and Python as a person uses them."""
