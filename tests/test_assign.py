@@ -251,9 +251,9 @@ def test_a_tokenizer_of_ones_own_is_given_again(tmp_path: Path, built_with: Any)
         new = assign_new(built, [TEXTS[:100]], tokenizer=again)
         assert list(new) == list(assign_corpus(built))
     for other in ({}, {"tokenizer": "bigrams"}, {"tokenizer": partial(by_spaces)}):
-        with pytest.raises(UsageError, match=f"give --tokenizer {OWN}"):
+        with pytest.raises(UsageError, match=f"give tokenizer {OWN}"):
             next(iter(assign_new(built, [TEXTS[:1]], **other)))
-        with pytest.raises(UsageError, match=f"give --tokenizer {OWN}"):
+        with pytest.raises(UsageError, match=f"give tokenizer {OWN}"):
             built.add(TEXTS[:1], **other)
 
 

@@ -32,38 +32,38 @@ def test_memory_sizes(text: str | int, expected: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "GB", "-1GB", "1 000MB", "2XB", "1.GB", "1e9", "nan", "2GBs"])
 def test_no_memory_sizes(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--memory .* is not a size: write 512MB or 2GB"):
+    with pytest.raises(UsageError, match=r"memory .* is not a size: write 512MB or 2GB"):
         memory_size(text)
 
 
 @pytest.mark.parametrize("text", ["511MB", "0", 1, "1k", "0.4GB"])
 def test_too_little_memory(text: str | int) -> None:
-    with pytest.raises(UsageError, match=r"--memory .* is too little: at least 512MB"):
+    with pytest.raises(UsageError, match=r"memory .* is too little: at least 512MB"):
         memory_size(text)
 
 
 @pytest.mark.parametrize(
     ("flag", "values"),
     [
-        ("--text-field", {"text_field": ()}),
-        ("--text-field", {"text_field": ("",)}),
-        ("--format", {"format": "xml"}),
-        ("--format", {"format": ""}),
-        ("--min-df", {"min_df": 0}),
-        ("--min-df", {"min_df": -1}),
-        ("--max-df", {"max_df": 0}),
-        ("--max-df", {"max_df": -0.5}),
-        ("--max-df", {"max_df": 1.01}),
-        ("--max-df", {"max_df": 5}),
-        ("--max-df", {"max_df": float("nan")}),
-        ("--max-vocabulary", {"max_vocabulary": 0}),
-        ("--duplicates", {"duplicates": "remove"}),
-        ("--workers", {"workers": 0}),
-        ("--workers", {"workers": -2}),
-        ("--memory", {"memory": LEAST_MEMORY - 1}),
-        ("--meta", {"meta": ("year", "year:number")}),
-        ("--meta", {"meta": ("",)}),
-        ("--meta", {"meta": (":date",)}),
+        ("text_field", {"text_field": ()}),
+        ("text_field", {"text_field": ("",)}),
+        ("format", {"format": "xml"}),
+        ("format", {"format": ""}),
+        ("min_df", {"min_df": 0}),
+        ("min_df", {"min_df": -1}),
+        ("max_df", {"max_df": 0}),
+        ("max_df", {"max_df": -0.5}),
+        ("max_df", {"max_df": 1.01}),
+        ("max_df", {"max_df": 5}),
+        ("max_df", {"max_df": float("nan")}),
+        ("max_vocabulary", {"max_vocabulary": 0}),
+        ("duplicates", {"duplicates": "remove"}),
+        ("workers", {"workers": 0}),
+        ("workers", {"workers": -2}),
+        ("memory", {"memory": LEAST_MEMORY - 1}),
+        ("meta", {"meta": ("year", "year:number")}),
+        ("meta", {"meta": ("",)}),
+        ("meta", {"meta": (":date",)}),
     ],
 )
 def test_bad_values_name_the_flag(flag: str, values: dict[str, Any]) -> None:

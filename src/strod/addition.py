@@ -185,7 +185,7 @@ class _Addition:
         if found and not replace:
             raise UsageError(
                 f"{self._workspace.path}: has documents with the ids {', '.join(found)}, …; "
-                "give the new ones other ids, or --replace"
+                "give the new ones other ids, or `replace`"
             )
         if found:
             self._progress.stage("taking out", 0, "documents")

@@ -159,7 +159,7 @@ def same_words(
         but = f", not {named}" if named else ""
         raise UsageError(
             f"the corpus was built with the tokenizer {wanted}{but}; "
-            f"give --tokenizer {wanted}, or that function in Python"
+            f"give `tokenizer` {wanted}, or that function in Python"
         )
     check_names(options, [field.name for field in fields(CorpusOptions)])
     own = {name: getattr(settings, name) for name in _WORDS}

@@ -477,5 +477,5 @@ def _plain(value: Any) -> Any:
 
 
 def _bad_value(error: UsageError) -> ValueError:
-    """The error of an option as scikit-learn has it: no dashes, a ValueError."""
-    return ValueError(str(error).replace("--", ""))
+    """The error of an option as scikit-learn has it."""
+    return ValueError(str(error))

@@ -48,11 +48,11 @@ def memory_size(text: str | int) -> int:
     """
     match = _SIZE.fullmatch(str(text))
     if match is None:
-        raise UsageError(f"--memory {text!r} is not a size: write 512MB or 2GB")
+        raise UsageError(f"`memory` {text!r} is not a size: write 512MB or 2GB")
     size = int(float(match[1]) * _UNITS[match[2].lower()])
     if size < LEAST_MEMORY:
         raise UsageError(
-            f"--memory {text!r} is too little: at least {LEAST_MEMORY >> 20}MB is needed"
+            f"`memory` {text!r} is too little: at least {LEAST_MEMORY >> 20}MB is needed"
         )
     return size
 
@@ -124,22 +124,22 @@ class CorpusOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        _check(bool(self.text_field) and all(self.text_field), "--text-field needs a name")
-        _check(self.format in FORMATS, f"--format must be one of {', '.join(FORMATS)}")
-        _check(self.min_df is None or self.min_df >= 1, "--min-df must be at least 1")
-        _check(0 < self.max_df <= 1, "--max-df is a share of the documents: above 0, at most 1")
-        _check(self.max_vocabulary >= 1, "--max-vocabulary must be at least 1")
-        _check(self.duplicates in ("keep", "drop"), "--duplicates must be keep or drop")
-        _check(self.workers >= 1, "--workers must be at least 1")
-        _check(self.memory >= LEAST_MEMORY, f"--memory must be at least {LEAST_MEMORY >> 20}MB")
+        _check(bool(self.text_field) and all(self.text_field), "`text_field` needs a name")
+        _check(self.format in FORMATS, f"`format` must be one of {', '.join(FORMATS)}")
+        _check(self.min_df is None or self.min_df >= 1, "`min_df` must be at least 1")
+        _check(0 < self.max_df <= 1, "`max_df` is a share of the documents: above 0, at most 1")
+        _check(self.max_vocabulary >= 1, "`max_vocabulary` must be at least 1")
+        _check(self.duplicates in ("keep", "drop"), "`duplicates` must be keep or drop")
+        _check(self.workers >= 1, "`workers` must be at least 1")
+        _check(self.memory >= LEAST_MEMORY, f"`memory` must be at least {LEAST_MEMORY >> 20}MB")
         types = ", ".join(META_TYPES[1:])
         for entry in self.meta:
-            _check(bool(entry) and not entry.isspace(), "--meta needs the name of a field")
+            _check(bool(entry) and not entry.isspace(), "`meta` needs the name of a field")
             name, colon, kind = entry.rpartition(":")
-            _check(not colon or bool(name), f"--meta {entry!r} has no name before the colon")
-            _check(not colon or bool(kind), f"--meta {entry!r} has no type; types are {types}")
+            _check(not colon or bool(name), f"`meta` {entry!r} has no name before the colon")
+            _check(not colon or bool(kind), f"`meta` {entry!r} has no type; types are {types}")
         names = [name for name, _ in self.meta_types]
-        _check(len(set(names)) == len(names), "--meta names a field twice")
+        _check(len(set(names)) == len(names), "`meta` names a field twice")
 
     @property
     def threads(self) -> int:

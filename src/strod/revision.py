@@ -131,7 +131,7 @@ class Reviser:
     ) -> Change:
         """Split a topic, or split it again into another number of children."""
         if height < 1:
-            raise UsageError(f"--height must be 1 or more, not {height}")
+            raise UsageError(f"`height` must be 1 or more, not {height}")
 
         def act(draft: _Draft) -> list[str]:
             return draft.expand(topic, children, height, fresh=fresh)
@@ -311,10 +311,9 @@ class _Draft:
         try:
             yield
         except UsageError as error:
-            message = str(error)
             for name in self._paths.nodes:
-                message = re.sub(rf"\b{name}\b", self._paths[name].path, message)
-            raise UsageError(message) from None
+                error.what = re.sub(rf"\b{name}\b", self._paths[name].path, error.what)
+            raise
 
     @property
     def fresh_splits(self) -> list[str]:
@@ -359,13 +358,13 @@ class _Draft:
                 raise UsageError(f"{topic}: all its children are pinned; unpin one first")
             parts = revise.combined(self.tree.nodes[name].parts for name in others)
         if pinned and height > 1:
-            raise UsageError(f"{topic}: has pinned children; expand it with --height 1")
+            raise UsageError(f"{topic}: has pinned children; expand it with `height` 1")
         wanted = children
         if isinstance(children, int):
             wanted = children - len(pinned)
             if wanted < 2:  # noqa: PLR2004
                 least = f"{len(pinned) + 2} or more beside pinned ones" if pinned else "2 or more"
-                raise UsageError(f"{topic}: --children must be {least}, not {children}")
+                raise UsageError(f"{topic}: `children` must be {least}, not {children}")
         for name in others:
             for below in [name, *revise.descendants(self.tree, name)]:
                 del self.tree.nodes[below]

@@ -96,7 +96,7 @@ def test_no_edges() -> None:
 
 
 def test_a_network_that_would_not_fit() -> None:
-    with pytest.raises(UsageError, match=r"^--method cathy: .* edges, which need .*--min-df .*$"):
+    with pytest.raises(UsageError, match=r"^method cathy: .* edges, which need .*min_df .*$"):
         count_edges(documents(1), 36 * 10)
 
 
@@ -107,7 +107,7 @@ def test_room_for_the_networks_below() -> None:
     check_room(network, 2, 1, flat)
     check_room(network, 2, 3, int(deep))
     for height, memory in ((1, flat - 1), (3, int(deep) - 1)):
-        with pytest.raises(UsageError, match=r"^--method cathy: .* about 3 edges"):
+        with pytest.raises(UsageError, match=r"^method cathy: .* about 3 edges"):
             check_room(network, 2, height, memory)
 
 

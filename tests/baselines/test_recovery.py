@@ -169,7 +169,7 @@ def test_a_corpus_that_would_not_fit() -> None:
     counts = planted().counts
     options = baseline_options(TreeOptions(method="splitlda"))
     occurrences = np.asarray(counts.sum(axis=0)).ravel()
-    with pytest.raises(UsageError, match=r"^--method splitlda .* in memory: it needs .* GB"):
+    with pytest.raises(UsageError, match=r"^method splitlda .* in memory: it needs .* GB"):
         grow_baseline(
             [MatrixShard(0, DOCUMENTS, counts)], occurrences, options, Serial(), MemoryBook(),
             Silent(), memory=1 << 20,

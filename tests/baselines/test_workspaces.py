@@ -220,7 +220,7 @@ def test_an_interrupt_leaves_nothing(bench: Bench, source: Path, method: str) ->
 
 
 def test_python_refuses_too(bench: Bench) -> None:
-    with pytest.raises(UsageError, match="--height must be 2"):
+    with pytest.raises(UsageError, match="height must be 2"):
         package.build(["a text"], out=bench.workspace, method="hpam", height=1)
 
 

@@ -62,7 +62,7 @@ def test_what_is_told(bench: Bench, meta: str, told: str, quiet: list[str]) -> N
     assert names(bench.folder) == ["a.jsonl"]
     with pytest.raises(UsageError) as caught:
         strod.build(RECORDS, out=bench.workspace, meta=[meta])
-    assert told in str(caught.value)
+    assert told.replace("--", "") in str(caught.value)
 
 
 def test_plain_text_has_no_fields(bench: Bench) -> None:
@@ -99,7 +99,7 @@ def test_it_ends_after_some_documents(
     how: dict[str, Any] = {"format": "jsonl"} if kind == "folder" else {}
     for meta in ("dat", "date:number"):
         read.clear()
-        with pytest.raises(UsageError, match=f"--meta {meta}: "):
+        with pytest.raises(UsageError, match=f"^meta {meta}: "):
             strod.build(source, out=bench.workspace, meta=meta, **how)
         assert sum(read) == 10
 

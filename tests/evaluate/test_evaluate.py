@@ -266,7 +266,8 @@ def test_no_columns_of_phrases_without_phrases(tmp_path: Path) -> None:
 
 
 def test_a_field_without_values(tmp_path: Path) -> None:
-    records = [{"id": str(n), "text": text} for n, text in enumerate(planted_texts(400))]
+    texts = enumerate(planted_texts(400))
+    records = [{"id": str(n), "text": text, "genre": None} for n, text in texts]
     source = tmp_path / "t.jsonl"
     source.write_bytes(json_lines(*records))
     out = tmp_path / "a tree.strod"

@@ -140,7 +140,7 @@ def test_variants_on_the_usual_corpus(tmp_path: Path) -> None:
     assert [row["status"] for row in large] == ["ok", "refused", "refused"]
     assert large[0]["vocabulary"] == "600"
     text = (tmp_path / "variants.md").read_text()
-    assert "refused: --method rtod writes out dense moments: 600 words need 3.5 GB" in text
+    assert "refused: method rtod writes out dense moments: 600 words need 3.5 GB" in text
 
 
 def test_robustness(source: Path, tmp_path: Path) -> None:

@@ -374,7 +374,7 @@ def test_methods_that_cannot_be_run_are_left_out(
         f"hpam is left out: a package is missing: {install('baselines')}",
         "rtod is left out: it is slow",
     ]
-    with pytest.raises(UsageError, match=r"--methods bert: unknown; there are strod, tod, "):
+    with pytest.raises(UsageError, match=r"methods bert: unknown; there are strod, tod, "):
         available(["bert"])
     assert available(KNOWN[:6]) == (list(KNOWN[:6]), {})
 
@@ -382,13 +382,13 @@ def test_methods_that_cannot_be_run_are_left_out(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"iterations": 0}, "--iterations must be at least 1"),
-        ({"measured": 1}, "--measured must be at least 2"),
-        ({"runs": 0}, "--runs must be at least 1"),
-        ({"sample": 0}, "--sample must be at least 1"),
-        ({"limit": 0.0}, "--limit must be"),
-        ({"workers": 0}, "--workers must be"),
-        ({"vocabularies": (-1,)}, "--max-vocabulary must be"),
+        ({"iterations": 0}, "iterations must be at least 1"),
+        ({"measured": 1}, "measured must be at least 2"),
+        ({"runs": 0}, "runs must be at least 1"),
+        ({"sample": 0}, "sample must be at least 1"),
+        ({"limit": 0.0}, "limit must be"),
+        ({"workers": 0}, "workers must be"),
+        ({"vocabularies": (-1,)}, "max_vocabulary must be"),
     ],
 )
 def test_settings_that_make_no_sense(given: dict[str, Any], message: str) -> None:

@@ -107,9 +107,9 @@ def test_what_a_killed_run_left_is_no_obstacle(flat: Workspace, tmp_path: Path) 
 def test_wrong_usage(flat: Workspace, tmp_path: Path) -> None:
     wrong = [
         (("xml", None), {}, "no such format; choose from json, csv"),
-        (("csv", None), {}, "name it with --out"),
-        (("csv", tmp_path / "x"), {"documents": 3}, "--documents: is for --to html"),
-        (("json", None), {"base": "urn:x:"}, "--base: is for --to skos"),
+        (("csv", None), {}, "name it with out"),
+        (("csv", tmp_path / "x"), {"documents": 3}, "documents: is for to html"),
+        (("json", None), {"base": "urn:x:"}, "base: is for to skos"),
         (("html", None), {"documents": -1}, "must not be negative"),
         (("json", flat.path / "x"), {}, "is inside the workspace"),
         (("json", tmp_path / "no" / "x"), {}, "no such folder"),

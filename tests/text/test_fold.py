@@ -132,5 +132,5 @@ def test_unknown_stemmer() -> None:
 
 def test_missing_package_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
-    with pytest.raises(UsageError, match=r"--stem needs another package: pip install 'snowball"):
+    with pytest.raises(UsageError, match=r"stem needs another package: pip install 'snowball"):
         stemmer("en")

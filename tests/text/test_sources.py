@@ -124,7 +124,7 @@ def test_format_beats_the_name(tmp_path: Path, kind: str, expected: list[str]) -
 
 
 def test_unknown_format() -> None:
-    with pytest.raises(UsageError, match="--format 'xml' is unknown: choose from auto, jsonl"):
+    with pytest.raises(UsageError, match="format 'xml' is unknown: choose from auto, jsonl"):
         resolve([["a"]], "xml")
     assert FORMATS[0] == "auto"
 
@@ -357,7 +357,7 @@ def linked(folder: Path) -> Path:
 def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
     folder = linked(tmp_path)
     assert texts(folder) == ["a", "link out of the folder", "a", "link out of the folder"]
-    told = "--follow-links reads it"
+    told = "it is read if links are followed"
     assert rejected(folder) == [
         ("link.txt", "link out of the folder", told),
         ("tree", "link out of the folder", told),
@@ -391,6 +391,6 @@ def test_names_that_are_nearly_right(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(near)):
         resolve([tmp_path / "cs.josnl"])
     with pytest.raises(InputError, match=r"no such file or folder$"):
-        resolve([tmp_path / "something else"])
+        resolve([tmp_path / "another"])
     with pytest.raises(InputError, match="cannot be read"):
         resolve([str(tmp_path / "a\0b")])

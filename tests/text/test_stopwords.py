@@ -54,7 +54,7 @@ def test_no_stop_words() -> None:
 
 @pytest.mark.parametrize("language", ["xx", "", "EN", "../en", "__init__"])
 def test_unknown_language(language: str) -> None:
-    with pytest.raises(UsageError, match=r"--language .* has no stop words: choose from de, en"):
+    with pytest.raises(UsageError, match=r"language .* has no stop words: choose from de, en"):
         stopwords(language)
 
 

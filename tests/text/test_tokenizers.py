@@ -49,5 +49,5 @@ def test_find_tokenizer() -> None:
     ],
 )
 def test_unusable_names(name: str, problem: str) -> None:
-    with pytest.raises(UsageError, match=f"--tokenizer '{name}' {problem}"):
+    with pytest.raises(UsageError, match=f"tokenizer '{name}' {problem}"):
         find_tokenizer(name)

@@ -139,9 +139,9 @@ def check_room(network: Network, k: int, height: int, memory: int) -> None:
 
 def _refuse(edges: float, need: float, memory: int) -> None:
     raise UsageError(
-        f"--method cathy: the network of words has about {edges:,.0f} edges, which need "
-        f"{need / 1e9:,.1f} GB, and --memory leaves {memory / 1e9:,.1f} GB; give more --memory, a "
-        "larger --min-df or a smaller --max-vocabulary"
+        f"`method` cathy: the network of words has about {edges:,.0f} edges, which need "
+        f"{need / 1e9:,.1f} GB, and `memory` leaves {memory / 1e9:,.1f} GB; give more `memory`, a "
+        "larger `min_df` or a smaller `max_vocabulary`"
     )
 
 

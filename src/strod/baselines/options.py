@@ -59,12 +59,12 @@ def baseline_options(options: TreeOptions) -> TreeOptions:
     """
     method, kind = options.method, KINDS[options.method]
     if isinstance(options.sample, int):
-        raise UsageError(f"--sample: --method {method} learns from all documents; leave it out")
+        raise UsageError(f"`sample`: `method` {method} learns from all documents; leave it out")
     if options.method_seconds and not kind.timed:
         timed = ", ".join(name for name, one in KINDS.items() if one.timed)
-        raise UsageError(f"--method-seconds is for {timed}; give --method {method} --iterations")
+        raise UsageError(f"`method_seconds` is for {timed}; give `method` {method} `iterations`")
     if method == "hpam" and options.height != PACHINKO_HEIGHT:
-        raise UsageError(f"--method hpam has two levels: --height must be 2, not {options.height}")
+        raise UsageError(f"`method` hpam has two levels: `height` must be 2, not {options.height}")
     if kind.package:
         _check_package(method, kind.package)
     children = options.children
@@ -78,7 +78,7 @@ def _check_package(method: str, package: str) -> None:
         import_module(package)
     except ImportError as error:
         name = {"sklearn": "scikit-learn"}.get(package, package)
-        raise UsageError(f"--method {method} needs {name}: {install('baselines')}") from error
+        raise UsageError(f"`method` {method} needs {name}: {install('baselines')}") from error
 
 
 def check_memory(
@@ -102,7 +102,7 @@ def check_memory(
     need = ENTRY * entries + SHARE * documents * widest + (TOKEN * tokens if sampled else 0)
     if need > memory:
         raise UsageError(
-            f"--method {options.method} has all {tokens:,} words in memory: it needs "
-            f"{need / 1e9:,.1f} GB and --memory leaves {memory / 1e9:,.1f} GB; give more --memory "
+            f"`method` {options.method} has all {tokens:,} words in memory: it needs "
+            f"{need / 1e9:,.1f} GB and `memory` leaves {memory / 1e9:,.1f} GB; give more `memory` "
             "or fewer documents"
         )

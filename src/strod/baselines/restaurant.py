@@ -120,4 +120,4 @@ def _path(document: Any) -> Numbers:
     for name in ("_path", "path"):
         if hasattr(type(document), name):
             return np.asarray(getattr(document, name), dtype=np.int64)
-    raise UsageError("--method ncrp: this tomotopy does not tell paths; install 0.13 or 0.14")
+    raise UsageError("`method` ncrp: this tomotopy does not tell paths; install 0.13 or 0.14")

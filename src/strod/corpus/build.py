@@ -73,7 +73,7 @@ def build_corpus(
     ingested = ingest(source, options, spilled, segment_folder / "texts.arrow")
     unseen = [name for name in fields.text if len(fields.text) > 1 and name not in fields.seen]
     if unseen and account.accepted:
-        raise InputError(f"no document has the text field {unseen[0]!r}; see --text-field")
+        raise InputError(f"no document has the text field {unseen[0]!r}; see `text_field`")
     account.check_usable()
     spill = SpillReader(spilled)
     out, numbered, duplicates = _rejected(spill, options, account, same_ids=same_ids)
@@ -143,7 +143,7 @@ def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:
         raise InputError(
             f"no word is left for the model: {counted(account.accepted, 'document')}, "
             f"{counted(words, 'word')} in at least {lexicon.min_df} of them, all of them stop "
-            "words or too frequent; lower --min-df, raise --max-df or choose another --language"
+            "words or too frequent; lower `min_df`, raise `max_df` or choose another `language`"
         )
 
 

@@ -68,7 +68,7 @@ class Account:
         position = source.position(reject.line)
         detail = f" ({reject.detail})" if reject.detail else ""
         if self._strict and not wanted:
-            advice = "mend it or leave out --strict"
+            advice = "mend it or leave out `strict`"
             raise InputError(f"{position}: {reject.reason}{detail}; {advice}")
         self.rejected += 1
         entry = self.reasons.setdefault(reject.reason, _Reason())
@@ -111,9 +111,9 @@ class Account:
 
 def _advice(problem: str) -> str:
     for sign, advice in (
-        ("no text field", "; name it with --text-field"),
+        ("no text field", "; name it with `text_field`"),
         ("not a JSON object", "; write one object a line, for an array: jq -c '.[]'"),
-        ("broken JSON", "; one JSON object a line is expected, see --format"),
+        ("broken JSON", "; one JSON object a line is expected, see `format`"),
         ("NUL byte", "; is this a text file?"),
         ("cut short", "; get the file again"),
     ):

@@ -98,14 +98,14 @@ def _missing(field: _Field, names: list[str]) -> str:
     base, colon, kind = field.name.rpartition(":")
     if colon and base in names:
         return (
-            f"--meta {field.name}: {kind} is no type; types are {', '.join(META_TYPES[1:])}; "
+            f"`meta` {field.name}: {kind} is no type; types are {', '.join(META_TYPES[1:])}; "
             f"and no document has a field of that name; there are {there}"
         )
     if not names:
-        return f"--meta {field.name}: the text has no fields; they come with JSON, CSV or Parquet"
+        return f"`meta` {field.name}: the text has no fields; they come with JSON, CSV or Parquet"
     close = get_close_matches(field.name, names, n=1)
     meant = f"; do you mean {close[0]}?" if close else ""
-    return f"--meta {field.name}: no document has this field; there are {there}{meant}"
+    return f"`meta` {field.name}: no document has this field; there are {there}{meant}"
 
 
 def _misfitting(field: _Field) -> str:
@@ -113,6 +113,6 @@ def _misfitting(field: _Field) -> str:
     of = f"{field.fitting} of {counted(field.seen, 'value')}"
     how = _WRITTEN.get(field.kind, "")
     return (
-        f"--meta {field.name}:{field.kind}: {of} {'is' if field.fitting == 1 else 'are'} of this "
+        f"`meta` {field.name}:{field.kind}: {of} {'is' if field.fitting == 1 else 'are'} of this "
         f"type, {example[:60]} is not; {how}, or leave out :{field.kind}"
     )

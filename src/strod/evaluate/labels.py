@@ -34,16 +34,16 @@ def read_labels(corpus: Corpus, field: str) -> list[Any]:
         there = ", ".join(sorted(corpus.meta))
         hint = f"there are: {there}; others need" if there else "there are none; they need"
         raise UsageError(
-            f"--labels {field}: the workspace has no such field, {hint} a build with --meta NAME"
+            f"`labels` {field}: the workspace has no such field, {hint} a build with `meta` NAME"
         )
     if corpus.meta[field] == "date":
-        raise UsageError(f"--labels {field}: dates are no labels; {_OTHER}")
+        raise UsageError(f"`labels` {field}: dates are no labels; {_OTHER}")
     values: list[Any] = []
     for shard in corpus.shards():
         values += shard.documents()[f"{PREFIX}{field}"].to_pylist()
     if corpus.meta[field] == "list" and not _are_paths([one for one in values if one]):
         raise UsageError(
-            f"--labels {field}: its lists are no paths from a general label to special ones, "
+            f"`labels` {field}: its lists are no paths from a general label to special ones, "
             f"as the same value comes after different ones; {_OTHER}"
         )
     return values

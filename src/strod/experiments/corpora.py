@@ -91,7 +91,7 @@ def read_corpora(settings: Settings, folder: Path) -> list[Texts]:
         path = folder / f"corpus-{len(found)}.jsonl"  # names may differ in what a disk ignores
         texts = _written(name, documents, path)
         if not texts.labelled and settings.labels != LABEL:
-            raise UsageError(f"--labels {settings.labels}: no document of {name} has this field")
+            raise UsageError(f"`labels` {settings.labels}: no document of {name} has this field")
         if 0 < limit < texts.documents:
             few = path.with_name(f"few-{len(found)}.jsonl")
             texts = _written(name, _lines(texts.part(limit)), few)
@@ -149,6 +149,6 @@ def _written(name: str, documents: Iterator[dict[str, Any]], path: Path) -> Text
             ranks.append(hashlib.blake2b(record["id"].encode(), digest_size=8).digest())
             out.write(line)
     if not ranks:
-        raise InputError(f"{name}: no document has text there; name its field with --text-field")
+        raise InputError(f"{name}: no document has text there; name its field with `text_field`")
     order = np.argsort(np.array(ranks, dtype="S8").view(">u8"), kind="stable")
     return Texts(name, path, digest.hexdigest(), labelled, order)

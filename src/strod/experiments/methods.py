@@ -38,7 +38,7 @@ def available(asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """Which of the methods can be run here, and why not the others."""
     for method in asked:
         if method not in KNOWN:
-            raise UsageError(f"--methods {method}: unknown; there are {', '.join(KNOWN)}")
+            raise UsageError(f"`methods` {method}: unknown; there are {', '.join(KNOWN)}")
     reasons = {method: reason for method in asked if (reason := _missing(method))}
     return [method for method in asked if method not in reasons], reasons
 

@@ -63,7 +63,7 @@ def run_experiment(name: str, settings: Settings, progress: Progress | None = No
         raise UsageError(f"no experiment {name}; there are {', '.join(NAMES)}")
     need_matplotlib()
     if name == "recovery" and settings.corpora:
-        raise UsageError("recovery draws its own documents; leave out --corpus")
+        raise UsageError("recovery draws its own documents; leave out `corpus`")
     available(settings.methods)  # refuses unknown names before anything is read
     progress = progress or Silent()
     folder = settings.out

@@ -133,13 +133,13 @@ class Settings:
         for name, least in (("iterations", 1), ("measured", 2), ("runs", 1), ("sample", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise UsageError(f"--{name} must be at least {least}, not {value}")
+                raise UsageError(f"`{name}` must be at least {least}, not {value}")
         if self.limit <= 0:
-            raise UsageError("--limit must be a number of seconds above 0")
+            raise UsageError("`limit` must be a number of seconds above 0")
         if self.workers < 1:
-            raise UsageError("--workers must be at least 1")
+            raise UsageError("`workers` must be at least 1")
         if any(size < 0 for size in self.vocabularies):
-            raise UsageError("--max-vocabulary must be numbers of words, or 0 for all")
+            raise UsageError("`max_vocabulary` must be numbers of words, or 0 for all")
 
     @property
     def plan(self) -> Plan:

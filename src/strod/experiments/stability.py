@@ -48,7 +48,7 @@ def small(value: float) -> str:
 
 def _check_runs(context: Context) -> None:
     if context.settings.plan.runs < PAIR:
-        raise UsageError("--runs must be at least 2: a single run has no variance")
+        raise UsageError("`runs` must be at least 2: a single run has no variance")
 
 
 def _documents(texts: Texts, context: Context) -> int:

@@ -30,7 +30,7 @@ def skos(workspace: Workspace, phrases: int | None = None, base: str | None = No
     """A concept for every topic, at `base` followed by its id."""
     base = BASE if base is None else base
     if not _IRI.fullmatch(base):
-        raise UsageError(f"--base {base}: is no URI; give one such as https://example.org/topics/")
+        raise UsageError(f"`base` {base}: is no URI; give one such as https://example.org/topics/")
     language = workspace.manifest.corpus.settings.language
     tag = f"@{language}" if language != "none" and _LANGUAGE.fullmatch(language) else ""
     scheme = _statements(

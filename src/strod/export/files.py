@@ -57,7 +57,7 @@ def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
     with locked(target.parent / f".{target.name}.lock"):
         if os.path.lexists(target) and not overwrite:
             name = f"{given} (a link to {target})" if given.is_symlink() else str(target)
-            raise UsageError(f"{name}: exists already; give another name or --overwrite")
+            raise UsageError(f"{name}: exists already; give another name or `overwrite`")
         _remove(building)  # what a killed run left
         with tidied(lambda: _remove(building)):
             try:

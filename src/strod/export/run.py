@@ -111,14 +111,14 @@ def export(  # noqa: PLR0913 - the options of the command
 
 def _check(workspace: Workspace, to: str, target: Path | None, chosen: _Chosen) -> None:
     if to not in FORMATS:
-        raise UsageError(f"--to {to}: no such format; choose from {', '.join(FORMATS)}")
+        raise UsageError(f"`to` {to}: no such format; choose from {', '.join(FORMATS)}")
     if to == "csv" and target is None:
-        raise UsageError("--to csv: writes a folder; name it with --out")
+        raise UsageError("`to` csv: writes a folder; name it with `out`")
     if chosen.documents is not None and to not in ("html", "json"):
-        raise UsageError("--documents: is for --to html and json; csv has all of them")
+        raise UsageError("`documents`: is for `to` html and json; csv has all of them")
     if chosen.base is not None and to != "skos":
-        raise UsageError("--base: is for --to skos")
+        raise UsageError("`base`: is for `to` skos")
     if min(chosen.phrases or 0, chosen.documents or 0) < 0:
-        raise UsageError("--phrases and --documents: must not be negative")
+        raise UsageError("`phrases` and `documents`: must not be negative")
     if target and target.resolve().is_relative_to(workspace.path.resolve()):
         raise UsageError(f"{target}: is inside the workspace; write somewhere else")

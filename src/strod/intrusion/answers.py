@@ -126,7 +126,7 @@ def find_key(paths: Iterable[str | os.PathLike[str]]) -> Path:
             except InputError:
                 continue  # a key of something else
     raise UsageError(
-        f"{first}: no key for its study ({study}) beside it or here; name it with --key"
+        f"{first}: no key for its study ({study}) beside it or here; name it with `key`"
     )
 
 

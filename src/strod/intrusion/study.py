@@ -115,11 +115,11 @@ def key_path(page: Path) -> Path:
 
 def _check(questions: int, seed: int, x: int) -> None:
     if questions < 1:
-        raise UsageError(f"--questions {questions}: must be 1 or more")
+        raise UsageError(f"`questions` {questions}: must be 1 or more")
     if not 3 <= x <= MOST:  # noqa: PLR2004
-        raise UsageError(f"--x {x}: must be from 3 to {MOST}")
+        raise UsageError(f"`x` {x}: must be from 3 to {MOST}")
     if seed < 0:
-        raise UsageError(f"--seed {seed}: must not be negative")
+        raise UsageError(f"`seed` {seed}: must not be negative")
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -145,7 +145,7 @@ def _targets(target: Path, opened: list[Workspace], *, overwrite: bool) -> tuple
     paths = target, key_path(target)
     for path in paths:
         if os.path.lexists(path) and not overwrite:
-            raise UsageError(f"{path}: exists already; give another name or --overwrite")
+            raise UsageError(f"{path}: exists already; give another name or `overwrite`")
     return paths
 
 
@@ -165,7 +165,7 @@ def _drawn(workspace: Workspace, number: int, questions: int, seed: int, x: int)
     if not found:
         raise UsageError(
             f"{workspace.path}: no question can be drawn from so small a tree; "
-            "leave it out or build it with more --children"
+            "leave it out or build it with more `children`"
         )
     return found
 

@@ -48,7 +48,7 @@ def compact(root: Path, keep: int = KEPT, *, dry_run: bool = False) -> Compactio
     workspace again.
     """
     if keep < 1:
-        raise UsageError(f"--keep must be 1 or more, not {keep}")
+        raise UsageError(f"`keep` must be 1 or more, not {keep}")
 
     def work(staging: Staging) -> Compaction:
         manifest, files = staging.manifest, Files(root, staging.manifest.parts)

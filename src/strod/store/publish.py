@@ -190,7 +190,7 @@ def _check_free(target: Path, *, overwrite: bool) -> None:
     if not os.path.lexists(target):
         return
     if not overwrite:
-        raise UsageError(f"{target}: exists already; give another name or --overwrite")
+        raise UsageError(f"{target}: exists already; give another name or `overwrite`")
     if not (is_workspace(target) or (target / "corpus" / "lexicon.parquet").is_file()):
         raise UsageError(f"{target}: is not a workspace, so it is not overwritten")
     foreign = _foreign(target)

@@ -96,6 +96,6 @@ def stemmer(language: str) -> Callable[[str], str]:
     try:
         import snowballstemmer  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise UsageError(f"--stem needs another package: {install('stem')}") from error
+        raise UsageError(f"`stem` needs another package: {install('stem')}") from error
     stem: Callable[[str], str] = snowballstemmer.stemmer(_SNOWBALL[language]).stemWord
     return stem

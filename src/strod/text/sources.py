@@ -107,7 +107,7 @@ def resolve(
         Whether links that lead out of a folder are followed.
     """
     if kind not in FORMATS:
-        raise UsageError(f"--format {kind!r} is unknown: choose from {', '.join(FORMATS)}")
+        raise UsageError(f"`format` {kind!r} is unknown: choose from {', '.join(FORMATS)}")
     parts: list[Part] = []
     sources = list(sources)
     for argument, source in enumerate(sources):
@@ -231,7 +231,7 @@ class _Folder:
     def _read(self, path: Path, read: Reader, fields: Fields, advance: Advance) -> Iterator[Item]:
         """What a file gives; a file that is gone or hidden is one document less."""
         if not self._follow and not self._inside(os.path.realpath(path)):
-            yield Reject("link out of the folder", 0, "--follow-links reads it")
+            yield Reject("link out of the folder", 0, "it is read if links are followed")
             return
         try:
             if stat.S_ISREG(path.stat().st_mode):

@@ -75,12 +75,12 @@ def find_tokenizer(name: str) -> Callable[[str], Iterable[Sequence[str]]] | None
     module, colon, function = name.partition(":")
     if not (module and colon and function):
         choices = "words, bigrams or package.module:function"
-        raise UsageError(f"--tokenizer {name!r} is unknown: use {choices}")
+        raise UsageError(f"`tokenizer` {name!r} is unknown: use {choices}")
     try:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise UsageError(f"--tokenizer {name!r} cannot be loaded: {error}") from error
+        raise UsageError(f"`tokenizer` {name!r} cannot be loaded: {error}") from error
     if not callable(found):
-        raise UsageError(f"--tokenizer {name!r} is not a function")
+        raise UsageError(f"`tokenizer` {name!r} is not a function")
     tokenizer: Callable[[str], Iterable[Sequence[str]]] = found
     return tokenizer

@@ -53,9 +53,9 @@ def paper_splitter(
     need = paper.needed_bytes(options.method, width)
     if need > memory:
         raise UsageError(
-            f"--method {options.method} writes out dense moments: {width:,} words need "
-            f"{need / 1e9:,.1f} GB and --memory leaves {memory / 1e9:,.1f} GB; give a smaller "
-            "--max-vocabulary, more --memory or another --method"
+            f"`method` {options.method} writes out dense moments: {width:,} words need "
+            f"{need / 1e9:,.1f} GB and `memory` leaves {memory / 1e9:,.1f} GB; give a smaller "
+            "`max_vocabulary`, more `memory` or another `method`"
         )
     states: dict[str, paper.PaperNode] = {}
     found: dict[str, paper.PaperSplit] = {}

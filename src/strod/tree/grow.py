@@ -153,9 +153,9 @@ class Grower:
         sample = 0.0 if self.options.sample == "auto" else sample
         tensor = TENSORS * 8 * fine**3
         for need, what, remedy in (
-            (sample, f"--sample {self.options.sample}", "a smaller one or more --memory"),
+            (sample, f"`sample` {self.options.sample}", "a smaller one or more `memory`"),
             # Revisions have no --memory, and a tensor grows by the cube.
-            (tensor, f"a node with {fine} fine topics", "fewer --children or --width"),
+            (tensor, f"a node with {fine} fine topics", "fewer `children` or `width`"),
         ):
             if need > max(self.memory, SMALL):
                 raise UsageError(

@@ -82,24 +82,24 @@ class TreeOptions:
         """Refuse what makes no sense."""
         _check(
             _whole(self.children, 2, WIDEST) or self.children == AUTO,
-            f"--children must be auto or a number from 2 to {WIDEST}, not {self.children}",
+            f"`children` must be auto or a number from 2 to {WIDEST}, not {self.children}",
         )
-        _check(_whole(self.height, 0, DEEPEST), f"--height must be from 0 to {DEEPEST}")
-        _check(_whole(self.width, 2, WIDEST), f"--width must be from 2 to {WIDEST}")
+        _check(_whole(self.height, 0, DEEPEST), f"`height` must be from 0 to {DEEPEST}")
+        _check(_whole(self.width, 2, WIDEST), f"`width` must be from 2 to {WIDEST}")
         _check(
             self.alpha0 == AUTO or _between(self.alpha0, LEAST_ALPHA0, MOST_ALPHA0),
-            f"--alpha0 must be auto or a number from {LEAST_ALPHA0:g} to {MOST_ALPHA0:g}",
+            f"`alpha0` must be auto or a number from {LEAST_ALPHA0:g} to {MOST_ALPHA0:g}",
         )
-        _check(_whole(self.seed, 0, 2**63), "--seed must be a number from 0")
+        _check(_whole(self.seed, 0, 2**63), "`seed` must be a number from 0")
         _check(
             self.sample in (AUTO, "all") or _whole(self.sample, 1, 2**62),
-            "--sample must be auto, all or a number of documents",
+            "`sample` must be auto, all or a number of documents",
         )
         known = (*METHODS, *BASELINES)
-        _check(self.method in known, f"--method must be one of {', '.join(known)}")
-        _check(isinstance(self.lookahead, bool), "--lookahead must be on or off (True or False)")
-        _check(_whole(self.polish, 0, 1000), "--polish must be a number of sweeps, 0 to 1000")
-        _check(self.topical in ("document", "word"), "--topical must be document or word")
+        _check(self.method in known, f"`method` must be one of {', '.join(known)}")
+        _check(isinstance(self.lookahead, bool), "`lookahead` must be on or off (True or False)")
+        _check(_whole(self.polish, 0, 1000), "`polish` must be a number of sweeps, 0 to 1000")
+        _check(self.topical in ("document", "word"), "`topical` must be document or word")
         _check(_between(self.thin, 0, 1), "thin must be from 0 to 1")
         _check(_whole(self.clip, 0, 2**31), "clip must be a count")
         _check(_between(self.eta, 0, 1), "eta must be from 0 to 1")
@@ -108,16 +108,16 @@ class TreeOptions:
     def _check_baseline(self) -> None:
         _check(
             self.iterations is None or _whole(self.iterations, 1, MOST_ITERATIONS),
-            f"--iterations must be a number from 1 to {MOST_ITERATIONS:,}",
+            f"`iterations` must be a number from 1 to {MOST_ITERATIONS:,}",
         )
         _check(
             _between(self.method_seconds, 0, MOST_SECONDS),
-            f"--method-seconds must be a number from 0 to {MOST_SECONDS:,}",
+            f"`method_seconds` must be a number from 0 to {MOST_SECONDS:,}",
         )
         given = self.iterations is not None or self.method_seconds
         _check(
             self.method in BASELINES or not given,
-            f"--iterations and --method-seconds are for --method {', '.join(BASELINES)}",
+            f"`iterations` and `method_seconds` are for `method` {', '.join(BASELINES)}",
         )
 
     @property

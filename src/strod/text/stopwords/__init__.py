@@ -32,8 +32,8 @@ def stopwords(language: str) -> frozenset[str]:
     if language not in languages():
         known = ", ".join(languages())
         raise UsageError(
-            f"--language {language!r} has no stop words: choose from {known}, or none "
-            "and give your own with --stopwords FILE"
+            f"`language` {language!r} has no stop words: choose from {known}, or none "
+            "and give your own with `stopwords` FILE"
         )
     return frozenset(_words((files(__name__) / f"{language}.txt").read_text(encoding="utf-8")))
 
