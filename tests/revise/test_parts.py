@@ -347,6 +347,13 @@ def test_merge_of_leaves(built: Planted) -> None:
     assert tree.nodes[parent].parts == built.tree.nodes[parent].parts
 
 
+def test_the_id_of_a_merged_topic_is_of_a_text_that_is_written_out() -> None:
+    """No class or field that gets another name may change it."""
+    found = revise._merged_id(["b", "a"], [Part("o", [0, 3]), Part("1f", [2])])
+    text = "a+b/[Part(split='o', fine=[0, 3]), Part(split='1f', fine=[2])]"
+    assert found == sha256(text.encode()).hexdigest()[:12] == "2841a586b878"
+
+
 def test_merge_with_a_leaf(built: Planted) -> None:
     """The leaf becomes a child, a level lower, so that children add up."""
     tree = fresh(built)

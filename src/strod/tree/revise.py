@@ -147,8 +147,12 @@ def merge(tree: Grown, names: Sequence[str]) -> list[str]:
 
 
 def _merged_id(names: Sequence[str], parts: list[Part]) -> str:
-    """Id of a merged topic: of what was merged, and of what that was made of then."""
-    return sha256(f"{'+'.join(sorted(names))}/{parts}".encode()).hexdigest()[:12]
+    """Id of a merged topic: of what was merged, and of what that was made of then.
+
+    The text is written out, so that no other name of a class or a field changes an id.
+    """
+    made_of = ", ".join(f"Part(split={split!r}, fine={list(fine)})" for split, fine in parts)
+    return sha256(f"{'+'.join(sorted(names))}/[{made_of}]".encode()).hexdigest()[:12]
 
 
 def _attach(tree: Grown, name: str, parent: Node) -> None:
