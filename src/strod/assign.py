@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
+from strod.compute.blas import one_blas_thread
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.errors import UsageError
@@ -81,7 +81,7 @@ def assign_new(
         for shard in new.shards():
             counts = _known(shard.counts, *columns)
             unknown += int((np.diff(counts.indptr) == 0).sum())
-            with threadpool_limits(1):
+            with one_blas_thread():
                 shares = workspace.tree.place(counts)
             yield from _rows(workspace.tree, shard.ids, shares)
             progress.advance(shard.size)

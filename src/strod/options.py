@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from strod.engine.make import check_engine
 from strod.errors import UsageError
 from strod.store.schema import CorpusSettings
 from strod.text.fold import fold
@@ -86,8 +87,10 @@ class CorpusOptions:
         ``keep`` or ``drop`` documents whose text came before.
     strict : bool
         Whether the first bad document ends the build.
+    engine : str
+        Who does the work: ``local``, threads of this process, or ``processes``.
     workers : int
-        Threads.
+        How many of them.
     memory : int
         Bytes to stay under.
     """
@@ -106,6 +109,7 @@ class CorpusOptions:
     tokenizer: str | Tokenizer = "words"
     duplicates: str = "keep"
     strict: bool = False
+    engine: str = "local"
     workers: int = field(default_factory=_cores)
     memory: int = 2 << 30
 
@@ -117,6 +121,7 @@ class CorpusOptions:
         _check(0 < self.max_df <= 1, "--max-df is a share of the documents: above 0, at most 1")
         _check(self.max_vocabulary >= 1, "--max-vocabulary must be at least 1")
         _check(self.duplicates in ("keep", "drop"), "--duplicates must be keep or drop")
+        check_engine(self.engine)
         _check(self.workers >= 1, "--workers must be at least 1")
         _check(self.memory >= LEAST_MEMORY, f"--memory must be at least {LEAST_MEMORY >> 20}MB")
         names = [name for name, _ in self.meta_types]

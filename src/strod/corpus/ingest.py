@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strod.compute.threads import ordered_map
 from strod.corpus import metadata
 from strod.corpus.intake import Account, Batch, batches
 from strod.corpus.intern import StringTable
 from strod.corpus.spill import ROW, SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.corpus.words import WordTable
-from strod.engine.local import ordered_map
 from strod.errors import InputError, UsageError
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, tables
 from strod.text.scan import scan

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from strod.compute.threads import ordered_map
 from strod.corpus import metadata
 from strod.corpus.counting import count_matrix
 from strod.corpus.spill import STREAMS
 from strod.corpus.words import string_array
-from strod.engine.local import ordered_map
 from strod.store.arrays import ArrayWriter
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strod.engine.threads import Serial
 from strod.errors import UsageError
 from strod.evaluate.coherence import c_v, mean_npmi, mean_of
 from strod.evaluate.copies import find_copies
@@ -20,11 +21,10 @@ from strod.evaluate.robustness import divergence
 from strod.evaluate.windows import WINDOW, Chosen, window_meetings
 from strod.export.names import name_of
 from strod.intrusion.automatic import OF, automatic
+from strod.passes.meet import meetings
 from strod.progress import Silent
-from strod.tree.ranking import meetings
 from strod.tree.shares import paths
 from strod.tree.topic import ROOT
-from strod.work import Serial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from strod.corpus.reader import Shard
     from strod.evaluate.copies import Copies
     from strod.hierarchy import Topic
+    from strod.model.placed import Ref, Rows
     from strod.progress import Progress
-    from strod.tree.walk import Rows
     from strod.workspace import Workspace
 
     Array = NDArray[np.float64]
@@ -155,7 +155,7 @@ class Measured:
             lists[topic.id] = np.concatenate([own, above[~np.isin(above, own)]])
         self.progress.stage("counting words that meet", 0, "")
         width = len(self.workspace.corpus.vocabulary)
-        met = _meetings(self._kept, lists, width)
+        met = _meetings(self.workspace.corpus.refs(), lists, width)
         return {name: (lists[name], met[name]) for name in lists}
 
     @cached_property
@@ -188,7 +188,7 @@ class Measured:
         lists = {name: units for name, units in self.units.items() if len(units) > 1}
         book = self.workspace.phrasebook
         self.progress.stage("counting phrases that meet", 0, "")
-        found = _meetings(book.shards, lists, book.units.size)
+        found = _meetings(book.refs, lists, book.units.size)
         nothing = np.zeros((0, 0))
         return {
             name: Coherence(mean_npmi(pairs, self.documents), c_v(pairs, self.documents))
@@ -313,11 +313,11 @@ def _parent(topic: Topic) -> str:
     return topic.parent.id if topic.parent else ""
 
 
-def _meetings(shards: Sequence[Rows], lists: dict[str, Numbers], width: int) -> dict[str, Array]:
+def _meetings(refs: Sequence[Ref[Rows]], lists: dict[str, Numbers], width: int) -> dict[str, Array]:
     """For every list the number of documents in which two of its columns stand."""
     if not lists:
         return {}
-    return dict(zip(lists, meetings(shards, list(lists.values()), width, Serial()), strict=True))
+    return dict(zip(lists, meetings(refs, list(lists.values()), width, Serial()), strict=True))
 
 
 def _own(topic: Topic, root: Topic, words: Numbers) -> float:

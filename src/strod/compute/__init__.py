@@ -1,0 +1,1 @@
+"""Compiled code, and the threads of one process."""
