@@ -18,13 +18,13 @@ from tests.engine import tasks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strod.engine.protocol import Base
+    from strod.engine.protocol import Engine
 
 KINDS = ["serial", "threads", "processes"]
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def engine(request: pytest.FixtureRequest) -> Iterator[Base]:
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     made: dict[str, Any] = {
         "serial": Serial,
         "threads": partial(Threads, 2),
@@ -34,30 +34,30 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Base]:
         yield found
 
 
-def test_results_come_in_the_order_of_the_items(engine: Base) -> None:
+def test_results_come_in_the_order_of_the_items(engine: Engine) -> None:
     assert list(engine.map(tasks.uneven, range(20))) == list(range(20))
 
 
-def test_many_items_and_none(engine: Base) -> None:
+def test_many_items_and_none(engine: Engine) -> None:
     assert list(engine.map(tasks.square, range(300))) == [item * item for item in range(300)]
     assert list(engine.map(tasks.square, [])) == []
 
 
-def test_values_are_shared_or_given(engine: Base) -> None:
+def test_values_are_shared_or_given(engine: Engine) -> None:
     offset = engine.share({"by": 0.5})
     for factor in (2.0, 3.0):
         found = list(engine.map(tasks.scaled, range(5), factor, offset))
         assert found == [item * factor + 0.5 for item in range(5)]
 
 
-def test_a_shared_value_is_sent_once(engine: Base) -> None:
+def test_a_shared_value_is_sent_once(engine: Engine) -> None:
     value = engine.share(list(range(1000)))
     found = {*engine.map(tasks.identity, range(9), value)}
     found |= {*engine.map(tasks.identity, range(9), value)}
     assert len(found) <= (2 if isinstance(engine, Processes) else 1)
 
 
-def test_sums_have_one_order(engine: Base) -> None:
+def test_sums_have_one_order(engine: Engine) -> None:
     """Another order of such numbers gives another sum."""
     expected = 0.0
     for item in range(200):
@@ -67,7 +67,7 @@ def test_sums_have_one_order(engine: Base) -> None:
     assert found != sum(tasks.tenth(item) for item in reversed(range(200)))
 
 
-def test_an_error_of_a_task_is_raised_where_it_was_asked_for(engine: Base) -> None:
+def test_an_error_of_a_task_is_raised_where_it_was_asked_for(engine: Engine) -> None:
     taken: list[int] = []
     items = (taken.append(item) or item for item in range(1000))  # type: ignore[func-returns-value]
     results = engine.map(tasks.fail_at, items, 3)
@@ -81,7 +81,7 @@ def test_an_error_of_a_task_is_raised_where_it_was_asked_for(engine: Base) -> No
     assert list(engine.map(tasks.square, [4])) == [16]
 
 
-def test_an_error_of_the_items(engine: Base) -> None:
+def test_an_error_of_the_items(engine: Engine) -> None:
     def items() -> Iterator[int]:
         yield 1
         raise OSError("source")
@@ -90,7 +90,7 @@ def test_an_error_of_the_items(engine: Base) -> None:
         list(engine.map(tasks.square, items()))
 
 
-def test_whoever_stops_asking_takes_no_more_items(engine: Base) -> None:
+def test_whoever_stops_asking_takes_no_more_items(engine: Engine) -> None:
     taken: list[int] = []
     items = (taken.append(item) or item for item in range(1000))  # type: ignore[func-returns-value]
     results = engine.map(tasks.square, items)
@@ -102,7 +102,7 @@ def test_whoever_stops_asking_takes_no_more_items(engine: Base) -> None:
 
 
 @pytest.mark.parametrize("kind", ["lambda", "closure", "method", "partial", "object"])
-def test_what_has_no_name_is_no_task(engine: Base, kind: str) -> None:
+def test_what_has_no_name_is_no_task(engine: Engine, kind: str) -> None:
     number = 2
 
     def closure(item: int) -> int:
@@ -121,7 +121,7 @@ def test_what_has_no_name_is_no_task(engine: Base, kind: str) -> None:
     assert named.get(kind, "") in str(error.value)
 
 
-def test_a_task_has_one_blas_thread(engine: Base) -> None:
+def test_a_task_has_one_blas_thread(engine: Engine) -> None:
     for found in engine.map(tasks.blas, range(4)):
         assert set(found) == {1}
 

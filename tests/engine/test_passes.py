@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from strod.engine.protocol import Base
+    from strod.engine.protocol import Engine
 
 SHAPE: dict[str, Any] = {"height": 2, "children": 3, "lookahead": False, "workers": 2}
 
@@ -157,7 +157,7 @@ def test_a_record_that_somebody_left_in_a_workspace_is_not_believed(
 
 
 @pytest.mark.parametrize("kind", [Threads, Processes])
-def test_nothing_of_a_draft_is_left(tmp_path: Path, kind: type[Base]) -> None:
+def test_nothing_of_a_draft_is_left(tmp_path: Path, kind: type[Engine]) -> None:
     name = "processes" if kind is Processes else "local"
     path = build(tmp_path / "w.strod", height=0, engine=name)
     assert not (path / "draft.json").exists()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from strod.errors import UsageError
 
 if TYPE_CHECKING:
-    from strod.engine.protocol import Base
+    from strod.engine.protocol import Engine
 
 __all__ = ["ENGINES", "check_engine", "make_engine"]
 
@@ -20,7 +20,7 @@ def check_engine(name: str) -> None:
         raise UsageError(f"--engine {name}: there are {' and '.join(ENGINES)}")
 
 
-def make_engine(name: str, workers: int) -> Base:
+def make_engine(name: str, workers: int) -> Engine:
     """The engine of a name: `local` are threads of this process, `processes` are others."""
     check_engine(name)
     if name == "processes":

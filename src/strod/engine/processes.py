@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from strod.compute.blas import one_blas_thread
 from strod.compute.threads import ordered_map
-from strod.engine.protocol import Base, Shared, check_task
+from strod.engine.protocol import Engine, Shared, check_task
 from strod.errors import StrodError
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class _Worker:
         return self._process.exitcode
 
 
-class Processes(Base):
+class Processes(Engine):
     """Processes of this machine, started when they are first needed."""
 
     def __init__(self, workers: int) -> None:

@@ -8,12 +8,12 @@ same bytes whatever runs beside what.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Base", "Engine", "Shared", "check_task", "values_of"]
+__all__ = ["Engine", "Shared", "check_task", "values_of"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,7 +26,7 @@ class Shared(Generic[T]):
         self.value = value
 
 
-class Engine(Protocol):
+class Engine:
     """Applies tasks to items.
 
     Attributes
@@ -34,34 +34,6 @@ class Engine(Protocol):
     workers : int
         Tasks that run side by side.
     """
-
-    workers: int
-
-    def share(self, value: T) -> Shared[T]:
-        """A value for the tasks of several passes."""
-
-    def map(self, task: Callable[..., R], items: Iterable[Any], *values: Any) -> Iterator[R]:
-        """Results of ``task(item, *values)`` in the order of `items`; few are under way at a time.
-
-        A value may be one that `share` gave.
-        """
-
-    def fold(
-        self,
-        task: Callable[..., R],
-        items: Iterable[Any],
-        *values: Any,
-        start: T,
-        add: Callable[[T, R], T],
-    ) -> T:
-        """``add(…add(add(start, first), second)…, last)``: from left to right."""
-
-    def close(self) -> None:
-        """Nothing more will be asked for."""
-
-
-class Base:
-    """What engines have in common."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -71,7 +43,10 @@ class Base:
         return Shared(value)
 
     def map(self, task: Callable[..., R], items: Iterable[Any], *values: Any) -> Iterator[R]:
-        """Results of ``task(item, *values)`` in the order of `items`."""
+        """Results of ``task(item, *values)`` in the order of `items`; few are under way at a time.
+
+        A value may be one that `share` gave.
+        """
         raise NotImplementedError
 
     def fold(
@@ -82,7 +57,7 @@ class Base:
         start: T,
         add: Callable[[T, R], T],
     ) -> T:
-        """Add up the results from left to right."""
+        """``add(…add(add(start, first), second)…, last)``: from left to right."""
         for result in self.map(task, items, *values):
             start = add(start, result)
         return start

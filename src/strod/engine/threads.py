@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strod.compute.blas import one_blas_thread
 from strod.compute.threads import spread
-from strod.engine.protocol import Base, check_task, values_of
+from strod.engine.protocol import Engine, check_task, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ __all__ = ["Serial", "Threads"]
 R = TypeVar("R")
 
 
-class Threads(Base):
+class Threads(Engine):
     """Threads of this process; a single one is the caller's own."""
 
     def map(self, task: Callable[..., R], items: Iterable[Any], *values: Any) -> Iterator[R]:

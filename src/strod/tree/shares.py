@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.model.model import Structure
+    from strod.model.placed import Placed
     from strod.tree.split import Split
-    from strod.tree.topic import Part
+    from strod.tree.topic import Node, Part
 
     Array = NDArray[np.float64]
 
@@ -106,13 +108,6 @@ def local_shares(shares: Shares, weights: Array) -> Array:
     return dense
 
 
-class Named(Protocol):
-    """Shares of some documents, by decomposition."""
-
-    def __getitem__(self, name: str, /) -> Shares:
-        """Shares in a decomposition."""
-
-
 class Masses:
     """Shares of documents in topics and decompositions.
 
@@ -126,7 +121,7 @@ class Masses:
         Number of documents.
     """
 
-    def __init__(self, splits: Mapping[str, Split], placed: Named, size: int) -> None:
+    def __init__(self, splits: Mapping[str, Split], placed: Placed, size: int) -> None:
         self._splits, self._placed, self._size = splits, placed, size
         self._columns: dict[str, Array] = {}
         self._whole: dict[str, Array] = {}
@@ -147,22 +142,6 @@ class Masses:
         return self._whole[name] * _sum(self._columns[name], part.fine)
 
 
-class Made(Protocol):
-    """A topic, as far as its shares and the paths of documents go."""
-
-    @property
-    def children(self) -> Sequence[str]:
-        """Ids."""
-
-    @property
-    def parts(self) -> Sequence[Part]:
-        """What it is made of."""
-
-    @property
-    def bids(self) -> Sequence[Sequence[Part]]:
-        """What competes in its place."""
-
-
 class TopicShares(dict[str, "Array"]):
     """Share of every topic, by id, in some documents.
 
@@ -174,7 +153,7 @@ class TopicShares(dict[str, "Array"]):
         them leads to it, and none is drawn from other topics.
     """
 
-    def __init__(self, nodes: Mapping[str, Made], masses: Masses) -> None:
+    def __init__(self, nodes: Mapping[str, Node | Structure], masses: Masses) -> None:
         super().__init__((name, masses.of(node.parts)) for name, node in nodes.items())
         self.bids = {
             name: np.max([masses.of(parts) for parts in node.bids], axis=0)
@@ -192,7 +171,7 @@ def _sum(columns: Array, chosen: Sequence[int]) -> Array:
 
 
 def paths(
-    nodes: Mapping[str, Made], root: str, shares: Mapping[str, Array]
+    nodes: Mapping[str, Node | Structure], root: str, shares: Mapping[str, Array]
 ) -> list[NDArray[np.int64]]:
     """Numbers of the topics on each document's path: at every level the largest child.
 
