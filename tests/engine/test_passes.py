@@ -18,6 +18,7 @@ from strod.engine.processes import Processes
 from strod.engine.protocol import check_task
 from strod.engine.threads import Serial, Threads
 from strod.errors import DamagedError
+from strod.evaluate.run import evaluate
 from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:
@@ -32,12 +33,13 @@ SHAPE: dict[str, Any] = {"height": 2, "children": 3, "lookahead": False, "worker
 def all_tasks() -> dict[str, Callable[..., Any]]:
     """Public functions of the passes whose first argument is an item: a reference, a sample."""
     found: dict[str, Callable[..., Any]] = {}
-    for module in pkgutil.iter_modules(passes.__path__, "strod.passes."):
-        for name, value in vars(importlib.import_module(module.name)).items():
-            if inspect.isfunction(value) and value.__module__ == module.name:
+    modules = [one.name for one in pkgutil.iter_modules(passes.__path__, "strod.passes.")]
+    for module in (*modules, "strod.evaluate.windows", "strod.evaluate.copies"):
+        for name, value in vars(importlib.import_module(module)).items():
+            if inspect.isfunction(value) and value.__module__ == module:
                 first = next(iter(inspect.signature(value).parameters), "")
-                if first in ("ref", "sample") and not name.startswith("_"):
-                    found[f"{module.name}.{name}"] = value
+                if first in ("ref", "sample", "marked") and not name.startswith("_"):
+                    found[f"{module}.{name}"] = value
     return found
 
 
@@ -48,7 +50,7 @@ def digests(path: Path) -> dict[str, str]:
 
 def test_there_are_tasks_and_each_has_a_name() -> None:
     found = all_tasks()
-    assert len(found) >= 10
+    assert len(found) >= 14
     for task in found.values():
         check_task(task)
         assert pickle.loads(pickle.dumps(task)) is task
@@ -91,7 +93,7 @@ def test_every_task_and_all_it_takes_and_gives_can_be_sent(
     expected: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sending = Sending()
-    for module in ("pipeline", "revision", "addition"):
+    for module in ("pipeline", "revision", "addition", "evaluate.run"):
         monkeypatch.setattr(f"strod.{module}.make_engine", lambda *_: sending)
     path = build(tmp_path / "w.strod")
     assert digests(path) == digests(expected)
@@ -99,6 +101,9 @@ def test_every_task_and_all_it_takes_and_gives_can_be_sent(
     workspace.expand("o/1", 2, fresh=True)
     workspace.remove("o/2/1")
     workspace.add([{"id": "new", "text": text} for text in planted_texts(1)])
+    report = evaluate(workspace, top=3).as_dictionary()
+    monkeypatch.undo()
+    assert evaluate(strod.open(path), top=3, workers=2).as_dictionary() == report
     estimated = {"strod.passes.place.infer"}  # of the estimator, below
     assert sending.seen >= set(all_tasks()) - estimated
 
