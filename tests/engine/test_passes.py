@@ -34,11 +34,16 @@ def all_tasks() -> dict[str, Callable[..., Any]]:
     """Public functions of the passes whose first argument is an item: a reference, a sample."""
     found: dict[str, Callable[..., Any]] = {}
     modules = [one.name for one in pkgutil.iter_modules(passes.__path__, "strod.passes.")]
-    for module in (*modules, "strod.evaluate.windows", "strod.evaluate.copies"):
+    for module in (
+        *modules,
+        "strod.corpus.segment",
+        "strod.evaluate.windows",
+        "strod.evaluate.copies",
+    ):
         for name, value in vars(importlib.import_module(module)).items():
             if inspect.isfunction(value) and value.__module__ == module:
                 first = next(iter(inspect.signature(value).parameters), "")
-                if first in ("ref", "sample", "marked") and not name.startswith("_"):
+                if first in ("ref", "sample", "marked", "plan") and not name.startswith("_"):
                     found[f"{module}.{name}"] = value
     return found
 
@@ -50,7 +55,7 @@ def digests(path: Path) -> dict[str, str]:
 
 def test_there_are_tasks_and_each_has_a_name() -> None:
     found = all_tasks()
-    assert len(found) >= 14
+    assert len(found) >= 15
     for task in found.values():
         check_task(task)
         assert pickle.loads(pickle.dumps(task)) is task
@@ -93,7 +98,7 @@ def test_every_task_and_all_it_takes_and_gives_can_be_sent(
     expected: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sending = Sending()
-    for module in ("pipeline", "revision", "addition", "evaluate.run"):
+    for module in ("corpus.build", "pipeline", "revision", "addition", "evaluate.run"):
         monkeypatch.setattr(f"strod.{module}.make_engine", lambda *_: sending)
     path = build(tmp_path / "w.strod")
     assert digests(path) == digests(expected)
