@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from strod.engine.make import check_engine
+from strod.engine.protocol import check_engine
 from strod.errors import UsageError
 from strod.store.schema import CorpusSettings
 from strod.text.fold import fold

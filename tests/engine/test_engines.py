@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strod.engine.make import ENGINES, make_engine
+from strod.engine.make import make_engine
 from strod.engine.processes import Processes
+from strod.engine.protocol import ENGINES
 from strod.engine.threads import Serial, Threads
 from strod.errors import StrodError, UsageError
 from tests.engine import tasks

@@ -10,10 +10,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from strod.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Engine", "Shared", "check_task", "values_of"]
+__all__ = ["ENGINES", "Engine", "Shared", "check_engine", "check_task", "values_of"]
+
+ENGINES = ("local", "processes")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -70,6 +74,12 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def check_engine(name: str) -> None:
+    """Refuse engines that do not exist."""
+    if name not in ENGINES:
+        raise UsageError(f"--engine {name}: there are {' and '.join(ENGINES)}")
 
 
 def values_of(values: Iterable[Any]) -> list[Any]:
