@@ -32,7 +32,7 @@ MINE = """
 import json, resource, sys, tempfile, time
 from pathlib import Path
 import strod
-from strod.engine.local import LocalEngine
+from strod.engine.threads import Threads
 from strod.options import CorpusOptions
 from strod.phrasebook import PhraseBook
 from strod.phrases.options import PhraseOptions
@@ -40,7 +40,7 @@ from strod.progress import Silent
 from strod.compute.warmup import compile_kernels
 
 corpus = strod.open(sys.argv[1]).corpus
-engine = LocalEngine(int(sys.argv[2]))
+engine = Threads(int(sys.argv[2]))
 compile_kernels(Silent())
 with tempfile.TemporaryDirectory() as folder:
     started = time.perf_counter()

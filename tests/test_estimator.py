@@ -24,11 +24,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import strod
 from strod.estimator import TopicHierarchy
 from strod.extras import install
-from strod.tree.matrix import grow_matrix
 from strod.tree.options import TreeOptions
 from strod.tree.planted import Planted, plant, recovery_error
 from strod.tree.topic import walk
 from tests.planted_text import PARENTS, planted_texts
+from tests.tree.helpers import grow_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,19 +14,18 @@ from threadpoolctl import threadpool_limits
 import strod
 from strod.assign import assign_corpus
 from strod.errors import TopicError, UsageError
-from strod.progress import Silent
 from strod.store.files import Files
 from strod.store.schema import Change
-from strod.store.splits import DiskBook, read_split, write_split
+from strod.store.splits import DiskBook, SavedShares, read_split, write_split
 from strod.store.topics import node_sha256, read_revision, write_revision
-from strod.tree.grow import document_shares, grow
-from strod.tree.matrix import grow_matrix, matrix_shards
+from strod.tree.grow import grow
+from strod.tree.matrix import matrix_shards
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant
 from strod.tree.ranking import ranked
-from strod.work import Serial
 from strod.workspace import Workspace
 from tests.planted_text import LEAVES, PARENTS, planted_texts, planted_words
+from tests.tree.helpers import document_shares, ground, grow_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +53,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     options = TreeOptions(children="auto", height=3)
     occurrences = counts.sum(axis=0)
     with threadpool_limits(1):
-        grown = grow(matrix_shards(counts), occurrences, options, Serial(), book, Silent())
+        grown = grow(ground(matrix_shards(counts), occurrences, options, book), occurrences)
     assert len(grown.splits) > 1
     write_revision(tmp_path, grown.nodes.values(), Change(what="test"), 1)
     for owner, written_split in grown.splits.items():
@@ -75,10 +74,10 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             assert array.tobytes() == written_array.tobytes()
         for name in ("merges", "alpha0", "total", "values", "noise", "documents"):
             assert getattr(split, name) == getattr(written_split, name)
-    again = DiskBook(tmp_path, [("0000", 1000)])
+    again = SavedShares((("0000", 1000),), files)
     for owner in grown.splits:
         m = grown.splits[owner].topics.size
-        one, other = (shelf.read(owner, 5, 900).dense(m) for shelf in (again, book))
+        one, other = (kept.read(owner, 5, 900).dense(m) for kept in (again, book.kept()))
         assert one.tobytes() == other.tobytes()
 
 

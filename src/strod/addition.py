@@ -9,15 +9,17 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from strod.assign import same_words
+from strod.compute.blas import one_blas_thread
 from strod.compute.counting import count_matrix
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
-from strod.engine.local import LocalEngine
+from strod.engine.make import make_engine
 from strod.errors import UsageError
 from strod.options import check_text
+from strod.passes.cut import cut
+from strod.passes.place import place_new
 from strod.phrasebook import lexicon_of
 from strod.phrases.collect import collect
 from strod.phrases.options import PhraseOptions
@@ -26,7 +28,6 @@ from strod.progress import Silent
 from strod.replacement import Removal, take_out
 from strod.store.arrays import ArrayWriter
 from strod.store.change import change
-from strod.store.files import Files
 from strod.store.history import appended, next_segment
 from strod.store.phrases import write_counts
 from strod.store.schema import Change
@@ -34,27 +35,15 @@ from strod.store.schema import replace as record_with
 from strod.store.splits import DiskBook
 from strod.store.topics import undone_changes, write_revision
 from strod.text.sources import resolve
-from strod.tree.sampling import root_counts, thinning
-from strod.tree.shares import Masses, TopicShares, local_shares, paths
-from strod.tree.topic import ROOT
-from strod.tree.walk import Walk
 from strod.warned import left_out, warned
 from strod.wording import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_array
-
-    from strod.corpus.reader import Shard
-    from strod.hierarchy import Tree
+    from strod.engine.protocol import Engine
     from strod.progress import Progress
     from strod.store.change import Staging
     from strod.store.schema import CorpusRecord
-    from strod.tree.inference import Shares
-    from strod.tree.split import Split
     from strod.workspace import Workspace
-
-    Array = NDArray[np.float64]
 
 __all__ = ["Addition", "add"]
 
@@ -131,9 +120,9 @@ def add(  # noqa: PLR0913 - all but two by name
         parts = resolve(sources, chosen.format, follow_links=chosen.follow_links)
         before = _last_number(workspace.corpus)
         built = build_corpus(incoming, parts, chosen, progress, allow_empty=True, before=before)
-        new = Corpus(Files(incoming), built.about)
-        addition = _Addition(workspace, staging, new, LocalEngine(chosen.threads), progress)
-        with threadpool_limits(1):
+        new = Corpus.drafted(incoming, built.about)
+        with make_engine(chosen.engine, chosen.threads) as engine, one_blas_thread():
+            addition = _Addition(workspace, staging, new, engine, progress)
             addition.make_room(replace=replace)
             result = addition.run(built.report)
         lost.append(left_out(built.report["documents"]))
@@ -163,7 +152,7 @@ class _Addition:
         workspace: Workspace,
         staging: Staging,
         new: Corpus,
-        engine: LocalEngine,
+        engine: Engine,
         progress: Progress,
     ) -> None:
         self._workspace, self._staging, self._new = workspace, staging, new
@@ -203,13 +192,13 @@ class _Addition:
 
     def run(self, report: dict[str, Any]) -> Addition:
         """Translate, cut, place; returns what there is to say about it."""
-        counts, unknown = self._translate()
+        empty, unknown = self._translate()
         added = record_with(
             self._about, segments=self._about.segments[-1:], documents=self._new.documents
         )
-        self._cut(Corpus(Files(self._staging.folder), added))
-        weights = self._place(counts)
-        empty = sum(int((np.diff(part.indptr) == 0).sum()) for part in counts)
+        segment = Corpus.drafted(self._staging.folder, added)
+        self._cut(segment)
+        weights = self._place(segment)
         before = {name: node.weight for name, node in self._tree.nodes.items()}
         growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
         size = max(self._new.documents, 1)
@@ -220,8 +209,11 @@ class _Addition:
             report["metadata_missing"],
         )  # fmt: skip
 
-    def _translate(self) -> tuple[list[csr_array], float]:
-        """The new segment in the words of the corpus; its counts, and the share of others."""
+    def _translate(self) -> tuple[int, float]:
+        """The new segment in the words of the corpus.
+
+        Returns how many documents have no word of the model, and the share of unknown words.
+        """
         source = self._new.folder / "0000"
         target = self._staging.folder / "corpus" / self._name
         shutil.copytree(source, target)
@@ -229,11 +221,11 @@ class _Addition:
         words = self._new.lexicon["word"].to_pylist()
         row_of = np.array([known.get(word, UNKNOWN) for word in words] or [0], dtype=np.int32)
         columns = self._corpus.lexicon["column"].to_numpy()
-        width, found = len(self._corpus.vocabulary), []
+        width = len(self._corpus.vocabulary)
         names = {"tokens": "<i4", "indptr": "<i8", "indices": "<i4", "counts": "<i4"}
         writers = {name: ArrayWriter(target / f"{name}.npy", kind) for name, kind in names.items()}
         writers["indptr"].append(np.zeros(1, dtype=np.int64))
-        total = missing = 0
+        total = missing = empty = 0
         for shard in self._shards:
             tokens = np.where(shard.tokens >= 0, row_of[shard.tokens], shard.tokens)
             total += int((shard.tokens >= 0).sum())
@@ -244,49 +236,36 @@ class _Addition:
             writers["indptr"].append(part.indptr[1:] + writers["counts"].size)
             writers["indices"].append(part.indices)
             writers["counts"].append(part.data)
-            found.append(part)
+            empty += int((np.diff(part.indptr) == 0).sum())
         for writer in writers.values():
             writer.close()
-        return found, missing / max(total, 1)
+        return empty, missing / max(total, 1)
 
     def _cut(self, segment: Corpus) -> None:
         book = self._workspace.phrasebook
-        segmenter = Segmenter(book.units.alphabet, book.units.phrases)
+        units = book.units
+        segmenter = Segmenter(units.alphabet, units.phrases)
+        found = self._engine.map(cut, segment.refs(), segmenter, units.unit_of, units.size)
+        write_counts(self._staging.folder / "phrases" / self._name, (part for part, _ in found))
 
-        def cut(shard: Shard) -> csr_array:
-            return segmenter.counts(shard, book.units.unit_of, book.units.size)[0]
-
-        parts = self._engine.map(cut, list(segment.shards()))
-        write_counts(self._staging.folder / "phrases" / self._name, parts)
-
-    def _place(self, counts: list[csr_array]) -> dict[str, float]:
+    def _place(self, segment: Corpus) -> dict[str, float]:
         """Shares in the decompositions that the tree is made of; weights among the new.
 
         Others belong to revisions in which these documents are not there.
         """
-        splits = self._tree.splits
-        settings = self._tree.settings
-        kept = thinning(self._corpus.vocabulary["occurrences"].to_numpy(), settings.thin)
-        nodes = self._tree.nodes
+        nodes, refs = self._tree.nodes, segment.refs()
         documents = np.zeros(len(nodes), dtype=np.int64)
         weights = np.zeros(len(nodes))
         self._progress.stage("placing documents", self._new.documents, "documents")
-        own = DiskBook(self._staging.folder, [(self._name, self._new.documents)])
-
-        def place(part: csr_array) -> dict[str, Shares]:
-            walk = Walk(splits, own, settings.topical == "word")
-            return walk.place_new(root_counts(part, kept, settings.clip))
-
-        with own:
-            for part, placed in zip(counts, self._engine.map(place, counts), strict=True):
-                for name, found in placed.items():
-                    own.append(name, found)
-                shares = _topic_shares(self._tree, splits, placed, part.shape[0])
-                weights += [share.sum() for share in shares.values()]
-                levels = np.stack(paths(nodes, ROOT, shares))
-                documents += np.bincount(levels[levels >= 0], minlength=len(nodes))
-                self._progress.advance(part.shape[0])
-            for name in splits:
+        with DiskBook(self._staging.folder, [(self._name, self._new.documents)]) as own:
+            found = self._engine.map(place_new, refs, self._tree.model)
+            for ref, part in zip(refs, found, strict=True):
+                for name, shares in part.shares.items():
+                    own.append(name, shares)
+                weights += part.weights
+                documents += part.documents
+                self._progress.advance(ref.size)
+            for name in self._tree.splits:
                 own.close(name)
         documents -= self._removal.by_topic
         for node, more in zip(nodes.values(), documents.tolist(), strict=True):
@@ -297,7 +276,7 @@ class _Addition:
     def _new_phrases(self) -> list[tuple[str, int]]:
         """Frequent phrases of the new documents that the corpus does not have."""
         book, lexicon = self._workspace.phrasebook, lexicon_of(self._new, "none")
-        found = collect(self._shards, lexicon, PhraseOptions(), self._engine, Silent())
+        found = collect(self._new.refs(), lexicon, PhraseOptions(), self._engine, Silent())
         fresh = [
             (tuple(lexicon.words[token] for token in found.form_tokens(phrase)), phrase.count)
             for phrase in found.phrases
@@ -326,12 +305,3 @@ class _Addition:
         write_revision(folder, nodes, record, tree.history[-1], manifest.parts)
         content = record_with(manifest, corpus=self._about, tree=tree)
         self._staging.publish(content, self._engine.workers)
-
-
-def _topic_shares(
-    tree: Tree, splits: dict[str, Split], placed: dict[str, Shares], size: int
-) -> TopicShares:
-    def local(name: str) -> Array:
-        return local_shares(placed[name], splits[name].overlap.weights)
-
-    return TopicShares(tree.nodes, Masses(splits, local, size))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
+from strod.compute.blas import one_blas_thread
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.errors import UsageError
@@ -130,7 +130,7 @@ def _assigned(
             counts = _known(shard.counts, *columns)
             known = np.diff(counts.indptr) > 0
             unknown += int((~known).sum())
-            with threadpool_limits(1):
+            with one_blas_thread():
                 shares = workspace.tree.place(counts)
             for row, good in zip(_rows(workspace.tree, shard.ids, shares), known, strict=True):
                 yield row if good else row | {"leaf": None, "known": 0}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
-from threadpoolctl import threadpool_limits
 
 from strod.extras import install
 
@@ -26,29 +25,28 @@ except ImportError:
         f"strod.TopicHierarchy needs scikit-learn 1.6 or newer: {install('sklearn')}"
     ) from None
 
+from strod.compute.blas import one_blas_thread
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
-from strod.engine.local import LocalEngine
+from strod.engine.threads import Threads
 from strod.errors import InputError, UsageError
 from strod.options import CorpusOptions
+from strod.passes.place import infer
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
-from strod.tree.grow import Grower, Grown
+from strod.tree.grow import Ground, Grown, grow_tree, model_of
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import TreeOptions
-from strod.tree.sampling import root_counts
-from strod.tree.shares import Masses, MemoryBook, local_shares, paths
+from strod.tree.sampling import thinning
+from strod.tree.shares import MemoryBook
 from strod.tree.topic import ROOT, Node, walk
-from strod.tree.walk import Walk
-from strod.work import Serial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.moments.counts import Counts
-    from strod.tree.walk import Rows
-    from strod.work import Engine
+    from strod.engine.protocol import Engine
+    from strod.model.model import Model
 
     Array = NDArray[np.float64]
 
@@ -257,12 +255,9 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ``model.get_feature_names_out()[model.predict(X)]``.
         """
         shares = self._shares(self._known(X))
-        last, *deeper = paths(self.tree_.nodes, ROOT, shares)
-        for level in deeper:
-            last = np.where(level >= 0, level, last)
         column = {name: number for number, name in enumerate(self._ids)}
         numbers = np.array([column.get(name, -1) for name in self.tree_.nodes], dtype=np.int64)
-        found: NDArray[np.int64] = numbers[last]
+        found: NDArray[np.int64] = numbers[self._model.ends(shares)]
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
@@ -301,9 +296,9 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counts = self._checked(X, reset=True)
         if words is None and hasattr(self, "feature_names_in_"):
             words = [str(name) for name in self.feature_names_in_]
-        self._kept, self.tree_ = _grow(counts, options, engine)
+        self.tree_, self._model = _grow(counts, options, engine)
         self.vocabulary_, self.words_ = vocabulary, words
-        self._clip, self._language = options.clip, self.language  # these may be set anew
+        self._language = self.language  # it may be set anew
         self._describe()
         return counts
 
@@ -337,13 +332,8 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _shares(self, counts: csr_array) -> dict[str, Array]:
         """Share of every topic, by id."""
-        walker = Walk(self.tree_.splits, MemoryBook())
-
-        def visit(shard: Rows) -> dict[str, Array]:
-            return _placed(self.tree_, walker, root_counts(shard.counts, self._kept, self._clip))
-
-        with threadpool_limits(1):
-            parts = list(self._engine().map(visit, matrix_shards(counts)))
+        refs = matrix_shards(counts)
+        parts = list(self._engine().map(infer, refs, self._model))
         return {name: np.concatenate([part[name] for part in parts]) for name in self.tree_.nodes}
 
     def _columns(self, shares: dict[str, Array]) -> Array:
@@ -369,36 +359,23 @@ class TopicHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _engine(self) -> Engine:
         workers = effective_n_jobs(self.n_jobs)
-        return LocalEngine(workers) if workers > 1 else Serial()
+        return Threads(workers)
 
 
-def _grow(
-    counts: csr_array, options: TreeOptions, engine: Engine
-) -> tuple[NDArray[np.float32], Grown]:
-    """Grow a tree over the rows of `counts`; returns the shares of tokens kept, and the tree."""
+def _grow(counts: csr_array, options: TreeOptions, engine: Engine) -> tuple[Grown, Model]:
+    """Grow a tree over the rows of `counts`; returns it, and the model that places others."""
     occurrences: Any = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
     total = float(occurrences.sum())
     words = occurrences / total if total else np.full(len(occurrences), 1 / len(occurrences))
-    root = Grown({ROOT: Node(ROOT, None, 0, [], words)})
-    grower = Grower(
-        matrix_shards(counts), occurrences, options, engine, MemoryBook(), Silent(), tree=root
-    )
+    retention = thinning(occurrences, options.thin)
+    refs, book = matrix_shards(counts), MemoryBook()
+    ground = Ground(refs, retention, options, engine, book, Silent())
     try:
-        with threadpool_limits(1):
-            return grower.kept, grower.run()
+        with one_blas_thread():
+            tree = grow_tree(Grown({ROOT: Node(ROOT, None, 0, [], words)}), ground)
     except UsageError as error:  # too large
         raise _bad_value(error) from error
-
-
-def _placed(tree: Grown, walker: Walk, counts: Counts) -> dict[str, Array]:
-    """Shares of new documents in all topics, by id."""
-    placed = walker.place_new(counts)
-
-    def local(name: str) -> Array:
-        return local_shares(placed[name], tree.splits[name].overlap.weights)
-
-    masses = Masses(tree.splits, local, counts.size)
-    return {name: masses.of(node.parts) for name, node in tree.nodes.items()}
+    return tree, model_of(tree, ground)
 
 
 def _summary(path: str, node: Node, words: Sequence[str] | None) -> TopicSummary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import DamagedError, TopicError
+from strod.model.model import Model, structure
+from strod.model.placed import Placed
 from strod.phrases.names import name_children
-from strod.store.splits import DiskBook, read_splits
+from strod.store.splits import SavedShares, read_splits
 from strod.store.topics import node_sha256, read_revision
 from strod.tree.ranking import ranked
-from strod.tree.sampling import root_counts, thinning
-from strod.tree.shares import Masses, TopicShares, local_shares, paths
+from strod.tree.sampling import thinning
 from strod.tree.topic import ROOT, walk
-from strod.tree.walk import Walk
 from strod.wording import counted
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
     from strod.store.files import Files
     from strod.store.schema import TreeSettings
-    from strod.tree.inference import Shares
+    from strod.tree.shares import TopicShares
     from strod.tree.split import Split
     from strod.tree.topic import Node
 
@@ -146,9 +146,6 @@ class Tree(Mapping[str, Topic]):
         revision: int = 1,
     ) -> None:
         self._files, self._corpus, self.settings = files, corpus, settings
-        self._book = DiskBook(
-            files.root, corpus.segments, files, lambda name: self.splits[name].topics.size
-        )
         self.nodes, checksums, self.change = read_revision(files, revision, corpus.about.vocabulary)
         self._name_all()
         self._topics: dict[str, Topic] = {}
@@ -242,7 +239,8 @@ class Tree(Mapping[str, Topic]):
         return surfaces
 
     @cached_property
-    def _kept(self) -> NDArray[np.float32]:
+    def retention(self) -> NDArray[np.float32]:
+        """Share of each word's tokens that is kept, fixed by the first build."""
         occurrences = self._corpus.vocabulary["occurrences"].to_numpy()
         return thinning(occurrences, self.settings.thin)
 
@@ -250,7 +248,7 @@ class Tree(Mapping[str, Topic]):
         """Words of a topic, the best first."""
         words, root = self[node.id].distribution, self.root.distribution
         parent = self[node.parent].distribution if node.parent else None
-        rest = ranked(words, parent, root, self._kept.astype(np.float64))
+        rest = ranked(words, parent, root, self.retention.astype(np.float64))
         heads = np.array(node.heads, dtype=np.int64)
         return np.concatenate([heads, rest[~np.isin(rest, heads)]])
 
@@ -259,32 +257,32 @@ class Tree(Mapping[str, Topic]):
         """Decompositions that the topics are made of."""
         return read_splits(self._files, self.nodes.values(), self._corpus.about.vocabulary)
 
-    def shares(self, first: int = 0, size: int | None = None) -> dict[str, Array]:
+    @cached_property
+    def saved(self) -> SavedShares:
+        """Shares of the documents in the decompositions."""
+        sizes = {name: split.topics.size for name, split in self.splits.items()}
+        return SavedShares(tuple(self._corpus.segments), self._files, sizes)
+
+    @cached_property
+    def model(self) -> Model:
+        """All that places documents."""
+        by_word, topics = self.settings.topical == "word", structure(self.nodes)
+        return Model(self.retention, self.settings.clip, by_word, self.splits, topics)
+
+    def shares(self, first: int = 0, size: int | None = None) -> TopicShares:
         """Share of every topic, by id, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        return self._combined(lambda name: self._book.read(name, first, size), size)
+        return self.model.shares(Placed(first, size, self.saved))
 
-    def place(self, counts: csr_array) -> dict[str, Array]:
+    def place(self, counts: csr_array) -> TopicShares:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
-        by_word = self.settings.topical == "word"
-        walk = Walk(self.splits, self._book, by_word)
-        documents = root_counts(counts, self._kept, self.settings.clip)
-        return self._combined(walk.place_new(documents).__getitem__, documents.size)
-
-    def _combined(self, placed: Callable[[str], Shares], size: int) -> TopicShares:
-        def local(name: str) -> Array:
-            return local_shares(placed(name), self.splits[name].overlap.weights)
-
-        return TopicShares(self.nodes, Masses(self.splits, local, size))
+        model, new = self.model, Placed(0, counts.shape[0])
+        return model.shares(new.extended(model.place(model.root_counts(counts), new)))
 
     def leaves(self, shares: dict[str, Array]) -> list[str]:
         """Path of the topic at the end of each document's path."""
-        levels = paths(self.nodes, ROOT, shares)
-        last = levels[0]
-        for level in levels[1:]:
-            last = np.where(level >= 0, level, last)
         names = [self[name].path for name in self.nodes]
-        return [names[number] for number in last]
+        return [names[number] for number in self.model.ends(shares)]
 
 
 def _folded(name: str) -> str:

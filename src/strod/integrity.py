@@ -17,7 +17,7 @@ from strod.phrasebook import PhraseBook
 from strod.store.files import Files
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
-from strod.store.splits import DiskBook, read_split, read_splits
+from strod.store.splits import SavedShares, read_split, read_splits
 from strod.store.topics import node_sha256, read_revision, revision_name
 from strod.text.tokenizers import BUILT_IN
 from strod.tree.options import TreeOptions
@@ -131,8 +131,8 @@ def _corpus(files: Files, about: CorpusRecord) -> Iterator[str]:
 def _phrases(files: Files, corpus: Corpus) -> None:
     settings = corpus.about.settings
     book = PhraseBook(files, corpus, settings.language, stemmed=settings.stem)
-    for shard in book.shards:
-        _ = shard.counts
+    for ref in book.refs:
+        _ = ref.open().counts
 
 
 def _shares(files: Files, manifest: Manifest) -> Iterator[str]:
@@ -147,9 +147,9 @@ def _shares(files: Files, manifest: Manifest) -> Iterator[str]:
     problems = _tried(needed)
     yield from problems
     sizes = {} if problems else needed()
-    book = DiskBook(files.root, segments, files, sizes.__getitem__)
+    saved = SavedShares(tuple(segments), files, sizes)
     for name in sizes:
         first = 0
         for _, size in segments:
-            yield from _tried(partial(book.read, name, first, size))
+            yield from _tried(partial(saved.read, name, first, size))
             first += size

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from strod.engine.protocol import check_engine
 from strod.errors import UsageError
 from strod.store.schema import CorpusSettings
 from strod.text.fold import fold
@@ -98,8 +99,10 @@ class CorpusOptions:
         Whether links that lead out of a folder of sources are followed.
     strict : bool
         Whether the first bad document ends the build.
+    engine : str
+        Who does the work: ``local``, threads of this process, or ``processes``.
     workers : int
-        Threads.
+        How many of them.
     memory : int
         Bytes to stay under.
     """
@@ -119,6 +122,7 @@ class CorpusOptions:
     duplicates: str = "keep"
     follow_links: bool = False
     strict: bool = False
+    engine: str = "local"
     workers: int = field(default_factory=_cores)
     memory: int = 2 << 30
 
@@ -130,6 +134,7 @@ class CorpusOptions:
         _check(0 < self.max_df <= 1, "`max_df` is a share of the documents: above 0, at most 1")
         _check(self.max_vocabulary >= 1, "`max_vocabulary` must be at least 1")
         _check(self.duplicates in ("keep", "drop"), "`duplicates` must be keep or drop")
+        check_engine(self.engine)
         _check(self.workers >= 1, "`workers` must be at least 1")
         _check(self.memory >= LEAST_MEMORY, f"`memory` must be at least {LEAST_MEMORY >> 20}MB")
         types = ", ".join(META_TYPES[1:])

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strod.corpus.units import UnitRef
+from strod.passes.cut import cut
 from strod.phrases.collect import collect
 from strod.phrases.describe import describe, spelled
 from strod.phrases.names import name_children
 from strod.phrases.segmentation import Contexts, Segmenter
 from strod.phrases.units import Lexicon
 from strod.store.files import Files
-from strod.store.phrases import read_units, unit_shards, write_counts, write_units
+from strod.store.phrases import read_units, write_counts, write_units
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from scipy.sparse import csr_array
 
-    from strod.corpus.reader import Corpus, Shard
+    from strod.corpus.reader import Corpus
+    from strod.engine.protocol import Engine
     from strod.options import CorpusOptions
+    from strod.passes.rank import Shares
     from strod.phrases.options import PhraseOptions
     from strod.phrases.segmentation import Occurrences
-    from strod.phrases.topical import Shares
     from strod.phrases.units import Units
     from strod.progress import Progress
-    from strod.store.phrases import UnitShard
     from strod.tree.topic import Node
-    from strod.work import Engine
 
 __all__ = ["PhraseBook", "lexicon_of"]
 
@@ -64,7 +67,7 @@ class PhraseBook:
     ) -> None:
         self._files, self._folder = files, files.root / "phrases"
         self._corpus, self._stemmed = corpus, stemmed
-        self._shards = list(corpus.shards())
+        self._refs = corpus.refs()
         self.lexicon = lexicon_of(corpus, language)
         if units is not None:
             self.units = units
@@ -81,7 +84,7 @@ class PhraseBook:
     ) -> PhraseBook:
         """Mine the phrases of a corpus."""
         lexicon = lexicon_of(corpus, chosen.language)
-        units = collect(list(corpus.shards()), lexicon, wanted, engine, progress)
+        units = collect(corpus.refs(), lexicon, wanted, engine, progress)
         return cls(Files(root), corpus, chosen.language, stemmed=chosen.stem, units=units)
 
     @cached_property
@@ -94,27 +97,17 @@ class PhraseBook:
         units = self.units
         segmenter = Segmenter(units.alphabet, units.phrases)
         contexts = Contexts(len(units.phrases))
-        progress.stage("cutting into phrases", len(self._shards), "shards")
-
-        def cut(shard: Shard) -> tuple[csr_array, Occurrences]:
-            return segmenter.counts(shard, units.unit_of, units.size)
-
-        def parts(shards: list[Shard]) -> Iterator[csr_array]:
-            for counts, occurrences in engine.map(cut, shards):
-                contexts.add(occurrences)
-                progress.advance(1)
-                yield counts
-
-        for name in dict.fromkeys(shard.segment for shard in self._shards):
-            own = [shard for shard in self._shards if shard.segment == name]
-            write_counts(self._folder / name, parts(own))
+        progress.stage("cutting into phrases", len(self._refs), "shards")
+        for name, refs in groupby(self._refs, key=attrgetter("segment")):
+            found = engine.map(cut, refs, segmenter, units.unit_of, units.size)
+            write_counts(self._folder / name, _noted(found, contexts, progress))
         self.units = replace(units, varied=contexts.varied)
         write_units(self._folder, self.units)
 
     @cached_property
-    def shards(self) -> list[UnitShard]:
+    def refs(self) -> list[UnitRef]:
         """Documents by units."""
-        return unit_shards(self._files, self._shards, self.units.size)
+        return [UnitRef(ref, self.units.size) for ref in self._refs]
 
     def describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
         self,
@@ -130,19 +123,29 @@ class PhraseBook:
         If `only` is given, to those topics and no others.
         """
         lists = describe(
-            nodes, parents, self.units, self.lexicon, self.shards, shares, engine, progress, only
+            nodes, parents, self.units, self.lexicon, self.refs, shares, engine, progress, only
         )
         wanted = sorted({unit for found in lists.values() for unit, _ in found})
         surfaces: list[str] = self._corpus.lexicon["surface"].to_pylist()
         texts = spelled(
-            wanted, self.units, self.lexicon.words, surfaces, self.shards, self._shards,
-            stemmed=self._stemmed,
+            wanted, self.units, self.lexicon.words, surfaces, self.refs,
+            [ref.open() for ref in self._refs], stemmed=self._stemmed,
         )  # fmt: skip
         for name, found in lists.items():
             nodes[name].phrases = [(texts[unit], score) for unit, score in found]
             nodes[name].units = [unit for unit, _ in found]
         words: list[str] = self._corpus.vocabulary["surface"].to_pylist()
         name_children(nodes, parents, words, only)
+
+
+def _noted(
+    parts: Iterable[tuple[csr_array, Occurrences]], contexts: Contexts, progress: Progress
+) -> Iterator[csr_array]:
+    """Documents by units; where phrases stand is noted."""
+    for counts, occurrences in parts:
+        contexts.add(occurrences)
+        progress.advance(1)
+        yield counts
 
 
 def lexicon_of(corpus: Corpus, language: str) -> Lexicon:

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scipy.sparse import csr_array, vstack
-from threadpoolctl import threadpool_limits
 
 from strod import __version__
 from strod.baselines.grow import grow_baseline
 from strod.baselines.options import baseline_options
+from strod.compute.blas import one_blas_thread
 from strod.compute.warmup import compile_kernels
 from strod.corpus.build import build_corpus
-from strod.corpus.reader import Corpus
-from strod.engine.local import LocalEngine
+from strod.corpus.reader import DRAFT, Corpus
+from strod.engine.make import make_engine
 from strod.errors import StrodError, UsageError
 from strod.hierarchy import Tree
+from strod.model.placed import DocumentShares
 from strod.options import BASE_MEMORY, CorpusOptions, check_names, option_value
 from strod.phrasebook import PhraseBook
 from strod.phrases.mine import PASSES
@@ -35,8 +36,9 @@ from strod.store.splits import DiskBook, write_split
 from strod.store.topics import write_revision
 from strod.text.sources import resolve
 from strod.tree.ablation import paper_options, paper_splitter
-from strod.tree.grow import Grown, document_shares, grow
+from strod.tree.grow import Ground, Grown, grow, model_of
 from strod.tree.options import BASELINES, METHODS, TreeOptions
+from strod.tree.sampling import thinning
 from strod.tree.topic import ROOT
 from strod.warned import left_out, warned
 from strod.workspace import Workspace
@@ -45,9 +47,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from strod.engine.protocol import Engine
     from strod.hierarchy import Topic
     from strod.phrases.units import Units
-    from strod.work import Engine
 
 __all__ = ["build"]
 
@@ -103,12 +105,16 @@ def build(
         watch = _Watch()
         corpus = build_corpus(root, parts, chosen, progress)
         watch.stage("corpus", passes=1)
-        reader = Corpus(Files(root), corpus.about)
-        book = _collect(root, reader, chosen, wanted, progress)
-        watch.stage("phrases", **_counted(book.units))
-        tree = _grow(root, reader, chosen, shape, progress)
-        watch.stage("tree", **_grown(tree))
-        _describe(root, reader, tree, book, LocalEngine(chosen.threads), progress)
+        reader = Corpus.drafted(root, corpus.about)
+        with make_engine(chosen.engine, chosen.threads) as engine, one_blas_thread():
+            book = PhraseBook.collected(root, reader, chosen, wanted, engine, progress)
+            book.write(engine, progress)
+            watch.stage("phrases", **_counted(book.units))
+            tree, shares = _grow(root, reader, chosen, shape, engine, progress)
+            watch.stage("tree", **_grown(tree))
+            parents = [name for name, node in tree.nodes.items() if node.children or name == ROOT]
+            book.describe(tree.nodes, parents, shares, engine, progress)
+        (root / DRAFT).unlink()
         settings = TreeSettings(**shape.settings)
         _write(root, tree)
         if namer is not None:
@@ -160,52 +166,38 @@ class _Watch:
         self._last = now
 
 
-def _collect(
-    root: Path, corpus: Corpus, chosen: CorpusOptions, wanted: PhraseOptions, progress: Progress
-) -> PhraseBook:
-    """Mine phrases, cut the documents into units, and write both."""
-    book = PhraseBook.collected(root, corpus, chosen, wanted, LocalEngine(chosen.threads), progress)
-    book.write(LocalEngine(chosen.threads), progress)
-    return book
-
-
-def _grow(
-    root: Path, corpus: Corpus, chosen: CorpusOptions, shape: TreeOptions, progress: Progress
-) -> Grown:
+def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
+    root: Path,
+    corpus: Corpus,
+    chosen: CorpusOptions,
+    shape: TreeOptions,
+    engine: Engine,
+    progress: Progress,
+) -> tuple[Grown, DocumentShares]:
     """Grow the tree of the corpus in `root`; the shares of the documents go there."""
-    shards = list(corpus.shards())
+    refs = corpus.refs()
     memory = max(chosen.memory - BASE_MEMORY, 0)
+    occurrences = corpus.vocabulary["occurrences"].to_numpy()
     splitter = None
     if shape.method in METHODS[1:]:
         splitter = paper_splitter(
-            shape, lambda: csr_array(vstack([shard.counts for shard in shards])),
+            shape, lambda: csr_array(vstack([ref.open().counts for ref in refs])),
             len(corpus.vocabulary), memory,
         )  # fmt: skip
-    # One BLAS thread a task: the order of sums never changes.
-    with threadpool_limits(1), DiskBook(root, corpus.segments) as shares:
-        occurrences = corpus.vocabulary["occurrences"].to_numpy()
-        engine = LocalEngine(chosen.threads)
-        if shape.method in BASELINES:
-            return grow_baseline(
-                shards, occurrences, shape, engine, shares, progress, memory=memory
-            )
-        return grow(
-            shards, occurrences, shape, engine, shares, progress,
-            memory=memory // 2, splitter=splitter,
-        )  # fmt: skip
-
-
-def _describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
-    root: Path, corpus: Corpus, tree: Grown, book: PhraseBook, engine: Engine, progress: Progress
-) -> None:
-    """Give phrases and names to all topics."""
-    shares = DiskBook(root, corpus.segments)
-    parents = [name for name, node in tree.nodes.items() if node.children or name == ROOT]
-    with threadpool_limits(1):
-        book.describe(
-            tree.nodes, parents, lambda first, size: document_shares(tree, shares, first, size),
-            engine, progress,
-        )  # fmt: skip
+    baseline = shape.method in BASELINES
+    with DiskBook(root, corpus.segments) as book:
+        ground = Ground(
+            refs=refs,
+            retention=thinning(occurrences, shape.thin),
+            options=shape,
+            engine=engine,
+            book=book,
+            progress=progress,
+            memory=memory if baseline else memory // 2,
+            splitter=splitter,
+        )
+        tree = (grow_baseline if baseline else grow)(ground, occurrences)
+    return tree, DocumentShares(model_of(tree, ground), book.kept())
 
 
 def _write(root: Path, tree: Grown) -> None:

@@ -10,10 +10,11 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from strod.engine.local import LocalEngine
+from strod.compute.blas import one_blas_thread
+from strod.engine.make import make_engine
 from strod.errors import UsageError
+from strod.model.placed import DocumentShares
 from strod.options import BASE_MEMORY, CorpusOptions, check_text
 from strod.phrases.names import name_children
 from strod.progress import Silent
@@ -32,14 +33,24 @@ from strod.store.topics import (
 )
 from strod.tree import revise
 from strod.tree.grouping import inside
-from strod.tree.grow import Grower, Grown, document_shares, measured
+from strod.tree.grow import (
+    Ground,
+    Grown,
+    deepen,
+    finish,
+    make_children,
+    measured,
+    model_of,
+    split,
+)
 from strod.tree.options import TreeOptions
-from strod.tree.sampling import thinning
+from strod.tree.revise import Plan
 from strod.tree.topic import Part, number_children, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from strod.engine.protocol import Engine
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
     from strod.store.change import Staging
@@ -107,9 +118,11 @@ class Reviser:
         Threads; all cores if not given.
     progress : Progress, optional
         Told how far the work is.
+    engine : str
+        Who does the work: ``local`` or ``processes``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but one by name
         self,
         workspace: Workspace,
         *,
@@ -117,12 +130,15 @@ class Reviser:
         dry_run: bool = False,
         workers: int | None = None,
         progress: Progress | None = None,
+        engine: str = "local",
     ) -> None:
         check_text("the note", note)
         self._workspace, self._note, self._dry_run = workspace, note, dry_run
-        chosen = CorpusOptions() if workers is None else CorpusOptions(workers=workers)
+        chosen = CorpusOptions(engine=engine)
+        chosen = chosen if workers is None else replace(chosen, workers=workers)
         self._memory = max(chosen.memory - BASE_MEMORY, 0)
-        self._engine, self._progress = LocalEngine(chosen.threads), progress or Silent()
+        self._engine, self._threads = chosen.engine, chosen.threads
+        self._progress = progress or Silent()
 
     # -- verbs ---------------------------------------------------------------------------
 
@@ -133,7 +149,7 @@ class Reviser:
         if height < 1:
             raise UsageError(f"`height` must be 1 or more, not {height}")
 
-        def act(draft: _Draft) -> list[str]:
+        def act(draft: _Draft) -> Plan:
             return draft.expand(topic, children, height, fresh=fresh)
 
         how = " --fresh" if fresh else ""
@@ -150,22 +166,22 @@ class Reviser:
     def merge(self, topics: Sequence[str]) -> Change:
         """Make one topic of two or more siblings."""
 
-        def act(draft: _Draft) -> list[str]:
+        def act(draft: _Draft) -> Plan:
             return revise.merge(draft.tree, [draft.id(topic) for topic in topics])
 
-        return self._apply("merge " + " ".join(map(quote, topics)), act, weighed=True)
+        return self._apply("merge " + " ".join(map(quote, topics)), act)
 
     def remove(self, topic: str) -> Change:
         """Dissolve a topic; its share goes to its siblings."""
-        return self._apply(f"remove {quote(topic)}", lambda d: d.remove(topic), weighed=True)
+        return self._apply(f"remove {quote(topic)}", lambda d: d.remove(topic))
 
     def move(self, topic: str, target: str) -> Change:
         """Put a topic under another parent."""
 
-        def act(draft: _Draft) -> list[str]:
+        def act(draft: _Draft) -> Plan:
             return revise.move(draft.tree, draft.id(topic), draft.id(target))
 
-        return self._apply(f"move {quote(topic)} {quote(target)}", act, weighed=True)
+        return self._apply(f"move {quote(topic)} {quote(target)}", act)
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name; an empty one brings back the automatic one."""
@@ -173,25 +189,25 @@ class Reviser:
         if re.fullmatch(r"o(/\d+)*|\d+(/\d+)+", label, re.IGNORECASE):
             raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
 
-        def act(draft: _Draft) -> list[str]:
+        def act(draft: _Draft) -> Plan:
             nodes, name = draft.tree.nodes, draft.id(topic)
             draft.refuse_taken(label, name)
             nodes[name].label, nodes[name].named = label, bool(label)
             if not label and nodes[name].parent is not None:
                 name_children(nodes, [str(nodes[name].parent)], draft.words, {name})
-            return []
+            return Plan()
 
         return self._apply(f"rename {quote(topic)} {label!r}", act)
 
     def pin(self, topic: str, *, pinned: bool = True) -> Change:
         """Let a topic survive when its parent is split again."""
 
-        def act(draft: _Draft) -> list[str]:
+        def act(draft: _Draft) -> Plan:
             node = draft.tree.nodes[draft.id(topic)]
             if node.parent is None:
                 raise UsageError(f"{topic}: the root has no parent that could be split")
             node.pinned = pinned
-            return []
+            return Plan()
 
         return self._apply(f"{'pin' if pinned else 'unpin'} {quote(topic)}", act)
 
@@ -229,17 +245,15 @@ class Reviser:
 
     # -- how they are carried out --------------------------------------------------------
 
-    def _apply(
-        self, what: str, act: Callable[[_Draft], list[str]], *, weighed: bool = False
-    ) -> Change:
-        """Carry out a verb; `weighed` if it knows the weights of the topics it touches."""
+    def _apply(self, what: str, act: Callable[[_Draft], Plan]) -> Change:
+        """Carry out a verb."""
 
         def work(staging: Staging) -> Change:
             self._workspace.refresh()
-            draft = _Draft(self._workspace, staging, self._engine, self._progress, self._memory)
-            with threadpool_limits(1), draft.speaking_of_paths():
-                touched = act(draft)
-                draft.complete(touched, weighed=touched if weighed else ())
+            with make_engine(self._engine, self._threads) as engine, one_blas_thread():
+                draft = _Draft(self._workspace, staging, engine, self._progress, self._memory)
+                with draft.speaking_of_paths():
+                    draft.complete(act(draft))
             change = draft.change(what)
             if not self._dry_run:
                 self._publish(staging, draft, change)
@@ -263,7 +277,7 @@ class Reviser:
         write_revision(staging.folder, nodes, record, tree.history[-1], known)
         for name in draft.fresh_splits:
             write_split(staging.folder, name, draft.tree.splits[name])
-        staging.publish(record_with(manifest, tree=tree), self._engine.workers)
+        staging.publish(record_with(manifest, tree=tree), self._threads)
 
 
 class _Draft:
@@ -273,7 +287,7 @@ class _Draft:
         self,
         workspace: Workspace,
         staging: Staging,
-        engine: LocalEngine,
+        engine: Engine,
         progress: Progress,
         memory: int,
     ) -> None:
@@ -285,10 +299,7 @@ class _Draft:
         self.tree = Grown(nodes, dict(workspace.tree.splits))
         self._known = set(self.tree.splits)
         self._taken = set(staging.folders("tree/splits"))
-        sizes = {name: split.topics.size for name, split in self.tree.splits.items()}
-        self._shares = DiskBook(
-            staging, workspace.corpus.segments, workspace.files, sizes.__getitem__
-        )
+        self._shares = DiskBook(staging, workspace.corpus.segments, workspace.tree.saved)
 
     def id(self, topic: str) -> str:
         """Id of a topic that was given by path or id."""
@@ -320,23 +331,26 @@ class _Draft:
         """Decompositions that were made."""
         return [name for name in self.tree.splits if name not in self._known]
 
-    def _grower(self, children: int | str, height: int) -> Grower:
+    def _ground(self, children: int | str = "auto", height: int = 0) -> Ground:
+        """The documents of the workspace, and its options with another shape."""
         settings = as_json(self._workspace.manifest.tree.settings)
         options = TreeOptions(**settings | {"children": children, "height": height})
-        corpus = self._workspace.corpus
-        grower = Grower(
-            list(corpus.shards()), corpus.vocabulary["occurrences"].to_numpy(), options,
-            self._engine, self._shares, self._progress, self._memory // 2, None, self.tree,
-        )  # fmt: skip
-        grower.taken = self._taken
-        return grower
+        return Ground(
+            refs=self._workspace.corpus.refs(),
+            retention=self._paths.retention,
+            options=options,
+            engine=self._engine,
+            book=self._shares,
+            progress=self._progress,
+            memory=self._memory // 2,
+            taken=self._taken,
+        )
 
-    def remove(self, topic: str) -> list[str]:
+    def remove(self, topic: str) -> Plan:
         """Dissolve a topic; heirs get their part of its weight, as the documents have it."""
         name = self.id(topic)
         given, weight = revise.bequests(self.tree, name), self.tree.nodes[name].weight
-        shards = list(self._workspace.corpus.shards())
-        masses = measured(self.tree, shards, self._shares, self._engine, given)
+        masses = measured(self.tree, self._ground(), given)
         siblings = [taker for taker in given if self.tree.nodes[taker].parent ==
                     self.tree.nodes[name].parent]  # fmt: skip
         total = sum(masses[taker] for taker in siblings)
@@ -345,9 +359,7 @@ class _Draft:
             self.tree.nodes[taker].weight += weight * share
         return revise.remove(self.tree, name)
 
-    def expand(
-        self, topic: str, children: int | str, height: int, *, fresh: bool = False
-    ) -> list[str]:
+    def expand(self, topic: str, children: int | str, height: int, *, fresh: bool = False) -> Plan:
         """Put topics it was decomposed into together, or learn new ones; pinned children stay."""
         node = self.tree.nodes[self.id(topic)]
         pinned = [name for name in node.children if self.tree.nodes[name].pinned]
@@ -366,21 +378,23 @@ class _Draft:
                 least = f"{len(pinned) + 2} or more beside pinned ones" if pinned else "2 or more"
                 raise UsageError(f"{topic}: `children` must be {least}, not {children}")
         for name in others:
-            for below in [name, *revise.descendants(self.tree, name)]:
-                del self.tree.nodes[below]
+            revise.drop(self.tree, [name, *revise.descendants(self.tree, name)])
         node.children = list(pinned)
-        grower = self._grower(wanted, node.level + height)
+        ground = self._ground(wanted, node.level + height)
         with self._shares:
             if isinstance(wanted, int) and not fresh and (known := self._known_part(parts, wanted)):
-                grower.grow(grower.cut(node, known, wanted))
+                children_now = make_children(self.tree, ground, node, known, wanted)
+                pending = {one.id: one.parts for one in children_now if not one.reason}
+                made = [one.id for one in children_now] + deepen(self.tree, ground, pending)
             else:
-                grower.split(node, parts)
+                made = split(self.tree, ground, node, parts)
         if len(node.children) == len(pinned):
             raise UsageError(
                 f"{topic}: cannot be split: {node.reason}; take another topic or add documents"
             )
         revise.reorder(self.tree)
-        return self._new()
+        gone = [name for name in self._paths.nodes if name not in self.tree.nodes]
+        return Plan(new=tuple(self._renewed(made)), gone=tuple(gone))
 
     def _known_part(self, parts: list[Part], wanted: int) -> Part | None:
         """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
@@ -392,13 +406,11 @@ class _Draft:
             found += [part] * (len(merges) == len(part.fine) - 1)
         return next((part for part in found if len(part.fine) >= wanted), None)
 
-    def _new(self) -> list[str]:
+    def _renewed(self, made: Sequence[str]) -> list[str]:
         """Topics that were not there before; one that was is what it was."""
         fresh = []
-        for name, node in self.tree.nodes.items():
-            old = self._paths.nodes.get(name)
-            if old is not None and old.words is node.words:
-                continue
+        for name in made:
+            node, old = self.tree.nodes[name], self._paths.nodes.get(name)
             if old is not None and old.parent == node.parent:  # it keeps its address
                 node.number, node.last_number = old.number, old.last_number
             if old is None or not np.array_equal(old.words, node.words):
@@ -417,10 +429,10 @@ class _Draft:
                 )
         return fresh
 
-    def complete(self, touched: Sequence[str], weighed: Sequence[str]) -> None:
+    def complete(self, plan: Plan) -> None:
         """Numbers, words and phrases of the topics whose mass has changed."""
-        if touched:
-            self._describe(touched, weighed)
+        if plan.counted:
+            self._describe(plan.counted, plan.weighed)
         nodes = self.tree.nodes
         for node in nodes.values():
             node.children.sort(key=lambda name: (-nodes[name].weight, name))
@@ -429,20 +441,18 @@ class _Draft:
                 node.alpha0 = total
         number_children(nodes)
 
-    def _describe(self, touched: Sequence[str], weighed: Sequence[str]) -> None:
-        corpus, nodes = self._workspace.corpus, self.tree.nodes
-        occurrences = corpus.vocabulary["occurrences"].to_numpy()
-        kept = thinning(occurrences, self._workspace.manifest.tree.settings.thin)
-        for name in touched:
-            words = revise.mixed_words(self.tree, nodes[name].parts, kept.astype(np.float64))
-            nodes[name].words = words
-        self._grower("auto", 0).finish(set(touched), weighed)
-        parents = {str(nodes[name].parent) for name in touched}
+    def _describe(self, counted: Sequence[str], weighed: Collection[str]) -> None:
+        nodes, ground = self.tree.nodes, self._ground()
+        retention = ground.retention.astype(np.float64)
+        for name in counted:
+            nodes[name].words = revise.mixed_words(self.tree, nodes[name].parts, retention)
+        finish(self.tree, ground, set(counted), weighed)
+        parents = {str(nodes[name].parent) for name in counted}
         around = revise.surroundings(self.tree, parents)
         self._workspace.phrasebook.describe(
             nodes, [name for name in nodes if name in parents],
-            lambda first, size: document_shares(self.tree, self._shares, first, size, around),
-            self._engine, self._progress, set(touched),
+            DocumentShares(model_of(self.tree, ground), self._shares.kept(), around),
+            self._engine, self._progress, set(counted),
         )  # fmt: skip
 
     def change(self, what: str) -> Change:

@@ -125,7 +125,7 @@ class Workspace:
             Whether to decompose its text anew even if it was decomposed into as many or more.
         **how
             As for every verb: `note`, a line for the history; `dry_run`, to find out only
-            what would change; `workers`; `progress`.
+            what would change; `workers` and `engine`; `progress`.
         """
         return self._reviser("expand", how).expand(topic, children, height, fresh=fresh)
 

@@ -16,16 +16,17 @@ from strod.baselines.network import start, sweep
 from strod.baselines.options import baseline_options
 from strod.errors import UsageError
 from strod.progress import Silent
-from strod.tree.grow import Grown, document_shares
 from strod.tree.matrix import MatrixShard
 from strod.tree.options import BASELINES, TreeOptions
 from strod.tree.planted import Planted, plant, recovery_error
 from strod.tree.shares import MemoryBook, paths
 from strod.tree.topic import ROOT
-from strod.work import Serial
+from tests.tree.helpers import document_shares, ground
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from strod.tree.grow import Grown
 
 ITERATIONS = {"splitlda": 60, "hpam": 60, "ncrp": 60, "cathy": 200, "nmf": 50, "lda": 5}
 DOCUMENTS = 600
@@ -59,8 +60,7 @@ def grown(method: str, **given: Any) -> tuple[Grown, MemoryBook]:
         MatrixShard(half, DOCUMENTS - half, counts[half:]),
     ]
     book, occurrences = MemoryBook(), np.asarray(counts.sum(axis=0)).ravel()
-    tree = grow_baseline(shards, occurrences, options, Serial(), book, Silent())
-    return tree, book
+    return grow_baseline(ground(shards, occurrences, options, book), occurrences), book
 
 
 once = cache(grown)
@@ -169,11 +169,10 @@ def test_a_corpus_that_would_not_fit() -> None:
     counts = planted().counts
     options = baseline_options(TreeOptions(method="splitlda"))
     occurrences = np.asarray(counts.sum(axis=0)).ravel()
+    refs = [MatrixShard(0, DOCUMENTS, counts)]
+    little = ground(refs, occurrences, options, MemoryBook(), memory=1 << 20)
     with pytest.raises(UsageError, match=r"^method splitlda .* in memory: it needs .* GB"):
-        grow_baseline(
-            [MatrixShard(0, DOCUMENTS, counts)], occurrences, options, Serial(), MemoryBook(),
-            Silent(), memory=1 << 20,
-        )  # fmt: skip
+        grow_baseline(little, occurrences)
 
 
 def test_little_text_stays_a_leaf() -> None:
@@ -181,9 +180,8 @@ def test_little_text_stays_a_leaf() -> None:
         options = baseline_options(TreeOptions(method=method, iterations=2))
         counts = planted().counts[:3]
         occurrences = np.asarray(counts.sum(axis=0)).ravel()
-        tree = grow_baseline(
-            [MatrixShard(0, 3, counts)], occurrences, options, Serial(), MemoryBook(), Silent()
-        )
+        few = ground([MatrixShard(0, 3, counts)], occurrences, options, MemoryBook())
+        tree = grow_baseline(few, occurrences)
         if method != "cathy":  # which knows no documents
             assert list(tree.nodes) == [ROOT]
             assert tree.nodes[ROOT].reason == "too few documents"

@@ -6,7 +6,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from strod.engine.threads import Serial
 from strod.evaluate.coherence import c_v, mean_npmi, mean_of, npmi_of_counts
 from strod.evaluate.windows import Chosen, window_meetings
 from strod.progress import Silent
@@ -31,6 +32,14 @@ class Stream:
     """Documents as tokens."""
 
     documents: list[list[int]]
+    first: int = 0
+
+    @property
+    def size(self) -> int:
+        return len(self.documents)
+
+    def open(self) -> Self:
+        return self
 
     @property
     def tokens(self) -> NDArray[np.int32]:
@@ -99,7 +108,7 @@ def met(documents: list[list[int]], size: int, lists: list[list[int]]) -> Any:
     chosen = Chosen.of([np.array(one, dtype=np.int64) for one in lists], COLUMN)
     half = len(documents) // 2
     shards = [Stream(documents[:half]), Stream(documents[half:])]
-    return window_meetings(shards, chosen, size, Silent())
+    return window_meetings(shards, chosen, size, Serial(), Silent())
 
 
 @settings(max_examples=drawn(40))
@@ -118,11 +127,11 @@ def test_windows_are_counted_as_if_one_slid(documents: list[list[int]], size: in
 def test_lists_of_columns_are_found_in_the_lexicon() -> None:
     column = np.array([-1, 2, -1, 0, 1], dtype=np.int32)
     chosen = Chosen.of([np.array([1, 2])], column)
-    tables, total = window_meetings([Stream([[0, 1, 4], [2, 4]])], chosen, 10, Silent())
+    tables, total = window_meetings([Stream([[0, 1, 4], [2, 4]])], chosen, 10, Serial(), Silent())
     assert total == 2
     assert tables[0].tolist() == [[2, 1], [1, 1]]
     nothing = Chosen.of([], column)
-    assert window_meetings([Stream([[0, 1]])], nothing, 10, Silent()) == ([], 1)
+    assert window_meetings([Stream([[0, 1]])], nothing, 10, Serial(), Silent()) == ([], 1)
 
 
 @pytest.mark.parametrize("size", [5, 110])

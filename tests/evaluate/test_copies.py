@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
+from strod.engine.threads import Serial
 from strod.evaluate import copies
-from strod.evaluate.copies import find_copies
+from strod.evaluate.copies import Asked, find_copies
 from strod.progress import Silent
 from tests.evaluate.test_coherence import Stream
 
 WORDS = 30
-
-
-@dataclass
-class Shard(Stream):
-    """Some documents of a corpus."""
-
-    first: int = 0
-
-    @property
-    def size(self) -> int:
-        return len(self.documents)
 
 
 def texts(seed: int) -> list[list[int]]:
@@ -62,22 +51,22 @@ def naive(documents: list[list[int]]) -> tuple[list[int], list[int], list[int], 
 @pytest.mark.parametrize("seed", range(3))
 def test_naive(seed: int) -> None:
     documents = texts(seed)
-    shards = [Shard(documents[:13]), Shard(documents[13:], 13)]
+    shards = [Stream(documents[:13]), Stream(documents[13:], 13)]
     number = np.arange(WORDS, dtype=np.int32)
-    found = find_copies(shards, 300, number, WORDS, Silent())
+    found = find_copies(shards, 300, Asked(number, WORDS), Serial(), Silent())
     assert tuple(array.tolist() for array in found) == naive(documents)
     assert found.copied.sum() > 40
     number[5:] = -1  # only some words are asked for
-    few = find_copies(shards, 300, number, 5, Silent())
+    few = find_copies(shards, 300, Asked(number, 5), Serial(), Silent())
     assert few.word_seen.tolist() == found.word_seen[:5].tolist()
 
 
 def test_a_sample_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [one for seed in range(40) for one in texts(seed)]
     number = np.full(WORDS, -1, dtype=np.int32)
-    whole = find_copies([Shard(documents)], 1, number, 0, Silent())
+    whole = find_copies([Stream(documents)], 1, Asked(number, 0), Serial(), Silent())
     monkeypatch.setattr(copies, "MOST", 1000)
-    some = find_copies([Shard(documents)], 4000, number, 0, Silent())
+    some = find_copies([Stream(documents)], 4000, Asked(number, 0), Serial(), Silent())
     assert some.seen.sum() == pytest.approx(whole.seen.sum() / 4, rel=0.15)
     shares = [found.copied.sum() / found.seen.sum() for found in (whole, some)]
     assert shares[1] == pytest.approx(shares[0], abs=0.06)
@@ -85,5 +74,5 @@ def test_a_sample_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing() -> None:
-    found = find_copies([], 0, np.zeros(0, dtype=np.int32), 0, Silent())
+    found = find_copies([], 0, Asked(np.zeros(0, dtype=np.int32), 0), Serial(), Silent())
     assert [array.tolist() for array in found] == [[], [], [], []]

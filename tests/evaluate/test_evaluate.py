@@ -123,7 +123,7 @@ def test_coherence_of_words_and_phrases(workspace: Workspace, report: Report) ->
         assert topic.words.c_v is not None
         assert 0 < topic.words.c_v <= 1
     units = phrase_lists(workspace, [workspace.tree[t.id] for t in report.topics], TOP)
-    there = stands(workspace.phrasebook.shards)
+    there = stands(ref.open() for ref in workspace.phrasebook.refs)
     for topic in report.topics:
         assert len(units[topic.id]) == min(TOP, len(workspace.tree[topic.id].phrases))
         expected = mean(npmi(there, a, b) for a, b in combinations(units[topic.id], 2))

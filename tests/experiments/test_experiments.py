@@ -24,12 +24,12 @@ from strod.experiments.memory import MemoryTree, grow_tree
 from strod.experiments.methods import available, variance
 from strod.store.publish import locked
 from strod.tensor.power import Power
-from strod.tree.matrix import grow_matrix
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant
 from tests.conftest import check_error, json_lines, strod
 from tests.experiments.test_journal import ask
 from tests.planted_text import PARENTS, planted_texts
+from tests.tree.helpers import grow_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path

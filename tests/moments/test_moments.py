@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,28 +11,14 @@ import pytest
 from strod.moments import counts as counts_module
 from strod.moments import moments as module
 from strod.moments.moments import Moments, filled
-from strod.work import Serial
 from tests import oracles
 from tests.oracles import ORDERS, Document, random_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from strod.moments.counts import Counts
 
 EXACT = 1e-10
 CASES = 35  # for each of twelve kinds: 420 in all
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-class Threads:
-    """All items at once, in threads; results in order."""
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        with ThreadPoolExecutor(4) as pool:
-            yield from pool.map(function, items)
 
 
 def blocks(documents: list[Document], width: int, parts: int) -> list[Counts]:
@@ -42,7 +27,7 @@ def blocks(documents: list[Document], width: int, parts: int) -> list[Counts]:
 
 
 def moments(documents: list[Document], width: int, parts: int = 1) -> Moments:
-    return Moments.of(blocks(documents, width, parts), width, Serial())
+    return Moments.of(blocks(documents, width, parts), width, 1)
 
 
 def check(found: Moments, documents: list[Document], random: np.random.Generator, long: float):
@@ -176,7 +161,7 @@ def test_short_documents_give_zeros(documents: list[Document], orders: int) -> N
 
 
 def test_no_blocks() -> None:
-    found = Moments.of([], 3, Serial())
+    found = Moments.of([], 3, 1)
     assert not found.first.any()
     assert not found.second(np.eye(3)).any()
     assert found.third(np.eye(3)).shape == (3, 3, 3)
@@ -204,7 +189,7 @@ def test_threads_give_the_same_bytes() -> None:
     documents = random_documents(random, 60, 3000, chance="fraction")
     parts = blocks(documents, 60, 9)
     vectors = random.standard_normal((60, 4))
-    serial, threaded = Moments.of(parts, 60, Serial()), Moments.of(parts, 60, Threads())
+    serial, threaded = Moments.of(parts, 60, 1), Moments.of(parts, 60, 3)
     for name in ("first", "diagonal"):
         assert getattr(serial, name).tobytes() == getattr(threaded, name).tobytes()
     for name in ("tokens", "pairs", "triples", "noise"):
@@ -212,5 +197,5 @@ def test_threads_give_the_same_bytes() -> None:
     assert serial.second(vectors).tobytes() == threaded.second(vectors).tobytes()
     assert serial.third(vectors).tobytes() == threaded.third(vectors).tobytes()
     # The order of the blocks is what must be kept: another one gives other bytes.
-    other = Moments.of(parts[::-1], 60, Serial())
+    other = Moments.of(parts[::-1], 60, 1)
     assert other.second(vectors).tobytes() != serial.second(vectors).tobytes()

@@ -12,7 +12,6 @@ from scipy.sparse.linalg import eigsh
 from strod.moments import whitening as module
 from strod.moments.moments import Moments
 from strod.moments.whitening import DENSE, HALVINGS, Spectrum, _outside, spectrum, whiten
-from strod.work import Serial
 from tests import oracles
 from tests.oracles import Document, Population, random_documents, sampled_documents
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def moments(documents: list[Document], width: int) -> Moments:
-    return Moments.of([oracles.counts(documents, width)], width, Serial())
+    return Moments.of([oracles.counts(documents, width)], width, 1)
 
 
 def planted(seed: int, k: int, width: int, count: int) -> list[Document]:

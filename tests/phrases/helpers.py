@@ -34,6 +34,11 @@ class TokenRows:
 
     tokens: NDArray[np.int32]
     token_offsets: NDArray[np.int64]
+    first: int = 0
+    size: int = 0
+
+    def open(self) -> TokenRows:
+        return self
 
 
 @dataclass(frozen=True)

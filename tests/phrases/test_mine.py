@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from strod.engine.local import LocalEngine
+from strod.engine.threads import Serial, Threads
 from strod.phrases.mine import mine
 from strod.phrases.stream import Alphabet
 from strod.progress import Silent
-from strod.work import Serial
 from tests.phrases.helpers import Sample, decoded, random_sample
 
 if TYPE_CHECKING:
+    from strod.engine.protocol import Engine
     from strod.phrases.mine import Level
-    from strod.work import Engine
 
 
 def levels_of(
@@ -62,9 +61,9 @@ def test_shards_and_threads_make_no_difference() -> None:
         least, longest = int(random.integers(2, 5)), int(random.choice([2, 3, 5, 10]))
         expected = levels_of(sample, least, longest)
         others: list[tuple[int, Engine]] = [
-            (1, LocalEngine(2)),
+            (1, Threads(2)),
             (5, Serial()),
-            (13, LocalEngine(2)),
+            (13, Threads(2)),
         ]
         for pieces, engine in others:
             check_equal(levels_of(sample, least, longest, pieces, engine), expected)

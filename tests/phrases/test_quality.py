@@ -8,10 +8,10 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
+from strod.engine.threads import Serial
 from strod.phrases.mine import mine
 from strod.phrases.quality import COHESION, WHOLE, bonds, phrases
 from strod.progress import Silent
-from strod.work import Serial
 from tests.phrases.helpers import Sample, Tokens, decoded, random_sample, spoken
 
 

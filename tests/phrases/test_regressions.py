@@ -17,7 +17,7 @@ from strod.errors import DamagedError, StrodError, UsageError
 from strod.phrases.forms import base_forms
 from strod.phrases.segmentation import ENOUGH, Contexts, Occurrences, Segmenter
 from strod.store.files import Files
-from strod.store.phrases import read_units, unit_shards, write_counts, write_units
+from strod.store.phrases import read_counts, read_units, write_counts, write_units
 from tests.conftest import files_below
 from tests.phrases import test_planted
 from tests.phrases.helpers import mined, random_sample
@@ -25,7 +25,6 @@ from tests.phrases.test_build import texts as build_texts
 from tests.phrases.test_criteria import woven
 from tests.phrases.test_ranking import named
 from tests.phrases.test_segmentation import random_phrases
-from tests.phrases.test_store import Spot
 from tests.phrases.test_store import book as stored_book
 from tests.phrases.test_store import workspace as stored_workspace
 from tests.phrases.test_surface import written
@@ -150,7 +149,7 @@ def test_arrays_that_do_not_fit(array: str, value: list[int], tmp_path: Path) ->
     path = tmp_path / "phrases" / "0000" / f"{array}.npy"
     np.save(path, np.array(value, dtype=np.load(path).dtype))
     with pytest.raises(DamagedError):
-        unit_shards(files_below(tmp_path), [Spot(0, 5, "0000", 0)], 5)
+        read_counts(files_below(tmp_path), "0000", 5, 5)
 
 
 def test_casing_where_nothing_stands_around() -> None:

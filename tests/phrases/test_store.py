@@ -18,7 +18,7 @@ from strod.errors import DamagedError
 from strod.phrases.segmentation import Segmenter
 from strod.phrases.units import Units
 from strod.store.files import Files
-from strod.store.phrases import read_units, unit_shards, write_counts, write_units
+from strod.store.phrases import UnitShard, read_counts, read_units, write_counts, write_units
 from tests.conftest import files_below
 from tests.phrases.helpers import book_of, spoken
 from tests.phrases.test_criteria import woven
@@ -82,7 +82,8 @@ def test_documents_are_cut_the_same_with_units_that_were_read(
 ) -> None:
     units = book.units
     segmenter = Segmenter(units.alphabet, units.phrases)
-    for shard, corpus in zip(book.shards, workspace.corpus.shards(), strict=True):
+    for ref, corpus in zip(book.refs, workspace.corpus.shards(), strict=True):
+        shard = ref.open()
         counts = segmenter.counts(corpus, units.unit_of, units.size)[0]
         assert (shard.first, shard.size) == (corpus.first, corpus.size)
         assert np.array_equal(shard.counts.toarray(), counts.toarray())
@@ -110,7 +111,10 @@ def test_counts_come_back_whatever_the_shards(tmp_path: Path) -> None:
         write_counts(tmp_path / "phrases" / name, iter(parts))
         spots += [Spot(first + i, j - i, name, i) for i, j in pairwise(borders)]
         first += table.shape[0]
-    found = unit_shards(files_below(tmp_path), spots, 9)
+    files = files_below(tmp_path)
+    sizes = {spot.segment: spot.begin + spot.size for spot in spots}
+    arrays = {name: read_counts(files, name, size, 9) for name, size in sizes.items()}
+    found = [UnitShard(s.first, s.size, arrays[s.segment], s.begin, 9) for s in spots]
     assert [(shard.first, shard.size) for shard in found] == [(s.first, s.size) for s in spots]
     for shard in found:
         rows = whole[shard.first : shard.first + shard.size]
@@ -182,7 +186,7 @@ def test_damaged_counts(array: str, damage: str, tmp_path: Path) -> None:
         path.unlink()
         path.mkdir()
     with pytest.raises(DamagedError) as error:
-        unit_shards(Files(tmp_path), [Spot(0, 5, "0000", 0)], 5)
+        read_counts(Files(tmp_path), "0000", 5, 5)
     check_damaged(error, path)
 
 

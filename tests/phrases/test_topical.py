@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.engine.local import LocalEngine
-from strod.phrases.topical import MIXED, Batch, batches, evidence, topical_counts
+from strod.engine.threads import Serial, Threads
+from strod.passes.rank import topical_counts
+from strod.phrases.topical import MIXED, Batch, batches, evidence
 from strod.tree.matrix import MatrixShard
 from strod.tree.topic import ROOT, Node
-from strod.work import Serial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from strod.work import Engine
+    from strod.engine.protocol import Engine
 
     Array = NDArray[np.float64]
 
@@ -161,7 +161,7 @@ def test_batches_make_no_difference(most: int) -> None:
 def test_threads_make_no_difference() -> None:
     for seed in range(5):
         world = World(seed, documents=40)
-        one, many = world.counted(pieces=7), world.counted(pieces=7, engine=LocalEngine(2))
+        one, many = world.counted(pieces=7), world.counted(pieces=7, engine=Threads(2))
         assert all(one[name].tobytes() == many[name].tobytes() for name in one)
 
 

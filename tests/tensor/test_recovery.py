@@ -18,7 +18,6 @@ from strod.tensor.recovery import (
     solve_alpha0,
     third_moment,
 )
-from strod.work import Serial
 from tests import oracles
 from tests.oracles import Population, random_documents, random_population, sampled_documents
 
@@ -195,7 +194,7 @@ def test_topics_of_a_sample() -> None:
     population = random_population(random, 3, 30, 0.5)
     documents = sampled_documents(random, population, 4000, lambda: int(random.integers(3, 30)))
     parts = [oracles.counts(documents[start::3], 30) for start in range(3)]
-    result, _ = learnt(Moments.of(parts, 30, Serial()), 3, 0.5)
+    result, _ = learnt(Moments.of(parts, 30, 1), 3, 0.5)
     off = np.abs(result.words[:, None] - population.phi).sum(axis=2)
     match = off.argmin(axis=1)
     assert sorted(match) == [0, 1, 2]
@@ -211,7 +210,7 @@ def test_any_documents_give_finite_topics() -> None:
     for _ in range(60):
         width = int(random.integers(2, 8))
         documents = random_documents(random, width, int(random.integers(1, 8)), chance="fraction")
-        moments = Moments.of([oracles.counts(documents, width)], width, Serial())
+        moments = Moments.of([oracles.counts(documents, width)], width, 1)
         k = int(random.integers(2, 6))
         pairs = spectrum(moments, k, random)
         white = whiten(pairs, moments.first, k, float(random.choice([0.1, 1.0, 50.0])))

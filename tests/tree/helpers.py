@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from strod.engine.threads import Serial
+from strod.model.model import Model, structure
+from strod.model.placed import Placed
 from strod.moments.counts import Counts
+from strod.progress import Silent
 from strod.store.topics import node_sha256
-from strod.tree.grow import document_shares
-from strod.tree.matrix import grow_matrix
+from strod.tree import matrix as matrix_module
+from strod.tree.grow import Ground
 from strod.tree.options import TreeOptions
-from strod.tree.shares import paths
+from strod.tree.sampling import thinning
+from strod.tree.shares import MemoryBook, paths
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Documents, Ref
     from strod.tree.grow import Grown
-    from strod.tree.shares import Book
+    from strod.tree.shares import Book, TopicShares
     from strod.tree.topic import Node
 
     Array = NDArray[np.float64]
@@ -53,6 +60,37 @@ def random_counts(seed: int, documents: int = 12, width: int = 9) -> Counts:
     rows = random.poisson(0.8, (documents, width))
     rows[2] = 0
     return topical(rows, random.uniform(0.1, 1, (documents, width)))
+
+
+def ground(
+    refs: Sequence[Ref[Documents]],
+    occurrences: Any,
+    options: TreeOptions,
+    book: Book,
+    engine: Engine | None = None,
+    **more: Any,
+) -> Ground:
+    """What a tree grows on, in the caller's thread unless there is an engine."""
+    retention = thinning(np.asarray(occurrences), options.thin)
+    return Ground(refs, retention, options, engine or Serial(), book, Silent(), **more)
+
+
+def grow_matrix(
+    counts: csr_array, options: TreeOptions, engine: Engine | None = None
+) -> tuple[Grown, MemoryBook]:
+    """A tree over the rows of a matrix."""
+    return matrix_module.grow_matrix(counts, options, engine or Serial())
+
+
+def model(tree: Grown, retention: object = (), *, by_word: bool = False) -> Model:
+    """What places documents in a tree, without clipping."""
+    kept = np.asarray(retention, dtype=np.float32)
+    return Model(kept, 0, by_word, tree.splits, structure(tree.nodes))
+
+
+def document_shares(tree: Grown, book: Book, first: int, size: int) -> TopicShares:
+    """Shares of all topics in some documents."""
+    return model(tree).shares(Placed(first, size, book.kept()))
 
 
 def on_level(tree: Grown, level: int) -> list[Node]:

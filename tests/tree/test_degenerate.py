@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.progress import Silent
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import METHODS, TreeOptions
 from strod.tree.shares import MemoryBook
-from strod.work import Serial
-from tests.tree.helpers import REASONS, check_tree, grown
+from tests.tree.helpers import REASONS, check_tree, ground, grown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -262,7 +260,6 @@ def test_methods_of_the_paper(name: str, method: str) -> None:
     splitter = paper_splitter(options, lambda: counts, counts.shape[1], 1 << 30)
     book = MemoryBook()
     occurrences = np.asarray(counts.sum(axis=0), dtype=np.int64)
-    tree = grow(
-        matrix_shards(counts), occurrences, options, Serial(), book, Silent(), splitter=splitter
-    )
+    own = ground(matrix_shards(counts), occurrences, options, book, splitter=splitter)
+    tree = grow(own, occurrences)
     check_tree(tree, book, *counts.shape)

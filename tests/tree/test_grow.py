@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,30 +12,42 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from strod.engine.local import LocalEngine
+from strod.engine.threads import Serial, Threads
 from strod.errors import UsageError
-from strod.progress import Silent
+from strod.model import model as model_module
+from strod.model.draws import draws
+from strod.passes.place import Wanted, place
 from strod.store.topics import node_sha256
 from strod.tree import grow as grow_module
-from strod.tree import inference, matrix, walk
+from strod.tree import inference, matrix, sampling
 from strod.tree.ablation import paper_options, paper_splitter
-from strod.tree.grow import Grower, document_shares, grow
-from strod.tree.matrix import MatrixShard, grow_matrix, matrix_shards
+from strod.tree.grow import grow
+from strod.tree.matrix import MatrixShard, matrix_shards
 from strod.tree.options import METHODS, TreeOptions
 from strod.tree.planted import plant, recovery_error
-from strod.tree.sampling import draws, root_counts, thinning
+from strod.tree.sampling import blocks, root_counts, thinning
 from strod.tree.shares import MemoryBook
 from strod.tree.topic import ROOT
-from strod.tree.walk import Walk, blocks
-from strod.work import Serial
-from tests.tree.helpers import check_tree, digests, grown, on_level, topical, words_on_level
+from tests.tree.helpers import (
+    check_tree,
+    digests,
+    document_shares,
+    ground,
+    grow_matrix,
+    grown,
+    model,
+    on_level,
+    topical,
+    words_on_level,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from strod.engine.protocol import Engine
     from strod.tree.grow import Grown
+    from strod.tree.inference import Shares
     from strod.tree.planted import Planted
-    from strod.work import Engine
 
 DOCUMENTS = 2000
 SHAPES: dict[str, dict[str, Any]] = {
@@ -74,7 +87,7 @@ def one_thread() -> Iterator[None]:
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several shards and blocks, so that threads have something to mix up."""
     monkeypatch.setattr(matrix, "SHARD", 500)
-    monkeypatch.setattr(walk, "BLOCK", 20_000)
+    monkeypatch.setattr(sampling, "BLOCK", 20_000)
 
 
 def everything(tree: Grown, book: MemoryBook) -> tuple[object, ...]:
@@ -83,12 +96,16 @@ def everything(tree: Grown, book: MemoryBook) -> tuple[object, ...]:
         owner: (
             split.topics.counts.tobytes(), split.overlap.weights.tobytes(),
             split.overlap.joint.tobytes(), split.merges, split.alpha0, split.values, split.noise,
-            [array.tobytes() for array in book.read(owner, 0, DOCUMENTS)],
+            [array.tobytes() for array in book.kept().read(owner, 0, DOCUMENTS)],
         )
         for owner, split in tree.splits.items()
     }  # fmt: skip
     shares = document_shares(tree, book, 0, DOCUMENTS)
     return digests(tree), splits, {name: one.tobytes() for name, one in shares.items()}
+
+
+def bytes_in(shares: Shares) -> list[bytes]:
+    return [array.tobytes() for array in shares]
 
 
 def bytes_of(options: dict[str, Any], engine: Engine) -> tuple[object, ...]:
@@ -99,7 +116,7 @@ def bytes_of(options: dict[str, Any], engine: Engine) -> tuple[object, ...]:
 @pytest.mark.parametrize("name", ["auto, height 3", "no look-ahead", "a sample"])
 def test_the_same_bytes_on_any_engine(name: str) -> None:
     expected = bytes_of(SHAPES[name], Serial())
-    for engine in (Serial(), LocalEngine(1), LocalEngine(2), LocalEngine(3)):
+    for engine in (Serial(), Threads(1), Threads(2), Threads(3)):
         assert bytes_of(SHAPES[name], engine) == expected
 
 
@@ -210,12 +227,12 @@ def test_a_wide_node_needs_memory() -> None:
     for lookahead, fine in ((True, 310), (False, 320)):
         for children in (150, 300):
             options = TreeOptions(children=children, lookahead=lookahead, height=1)
-            grower = Grower(shards, occurrences, options, Serial(), book, Silent(), 1 << 30)
+            given = ground(shards, occurrences, options, book)
             if children == 300:
                 with pytest.raises(UsageError, match=f"a node with {fine} fine topics needs"):
-                    grower.run()
+                    grow(given, occurrences)
             else:
-                assert grower.run().nodes
+                assert grow(given, occurrences).nodes
 
 
 def test_height_0_is_the_corpus() -> None:
@@ -249,12 +266,14 @@ class CountingShard(MatrixShard):
     [
         ({"children": 3, "height": 1}, 3),
         ({"children": 2, "height": 1}, 3),
-        ({"children": 2, "height": 2, "lookahead": False}, 5),
-        ({"children": 3, "height": 2, "lookahead": False}, 5),
-        ({"children": "auto", "height": 2}, 5),
+        ({"children": 2, "height": 2, "lookahead": False}, 4),
+        ({"children": 3, "height": 2, "lookahead": False}, 4),
+        ({"children": "auto", "height": 2}, 4),
     ],
 )
-def test_two_passes_a_level_and_one_for_the_words(options: dict[str, Any], passes: int) -> None:
+def test_one_pass_a_level_one_before_and_one_for_the_words(
+    options: dict[str, Any], passes: int
+) -> None:
     asked: dict[int, int] = {}
     shards = []
     for part in matrix_shards(planted().counts):
@@ -264,7 +283,7 @@ def test_two_passes_a_level_and_one_for_the_words(options: dict[str, Any], passe
         object.__setattr__(shard, "asked", asked)
         shards.append(shard)
     occurrences = planted().counts.sum(axis=0)
-    tree = grow(shards, occurrences, TreeOptions(**options), Serial(), MemoryBook(), Silent())
+    tree = grow(ground(shards, occurrences, TreeOptions(**options), MemoryBook()), occurrences)
     assert tree.passes == passes
     assert len(shards) == 4
     assert set(asked.values()) == {passes + 1}  # once more for their number, which reads nothing
@@ -275,20 +294,19 @@ def test_little_memory_takes_more_passes_for_the_same_tree() -> None:
     results, passes = [], []
     for memory in (1 << 30, 200_000, 1):
         book = MemoryBook()
-        tree = grow(
-            matrix_shards(planted().counts), planted().counts.sum(axis=0),
-            TreeOptions(children=3, lookahead=False), Serial(), book, Silent(), memory=memory,
-        )  # fmt: skip
+        refs, occurrences = matrix_shards(planted().counts), planted().counts.sum(axis=0)
+        options = TreeOptions(children=3, lookahead=False)
+        tree = grow(ground(refs, occurrences, options, book, memory=memory), occurrences)
         results.append(everything(tree, book))
         passes.append(tree.passes)
     assert results[0] == results[1] == results[2]
-    assert passes[0] == 5
-    assert passes[2] == 7  # a pass for each of the three topics
+    assert passes[0] == 4
+    assert passes[2] == 6  # a pass for each of the three topics
     assert passes[0] <= passes[1] <= passes[2]
 
 
 def test_blocks_join_small_parts_and_nothing_gets_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "BLOCK", 3000)
+    monkeypatch.setattr(sampling, "BLOCK", 3000)
     counts = root_counts(planted().counts, thinning(planted().counts.sum(axis=0), 0.001), 3)
     rows = np.arange(DOCUMENTS)
     parts = [counts.sample(rows // 37 == number) for number in range(DOCUMENTS // 37 + 1)]
@@ -307,10 +325,10 @@ def gathered(*, by_word: bool) -> tuple[Grown, dict[str, Any]]:
     kept = thinning(planted().counts.sum(axis=0), options.thin)
     counts = root_counts(shard.counts, kept, options.clip)
     masses = {node.id: node.parts for node in on_level(tree, 1)}
-    found = Walk(tree.splits, book, by_word=by_word).gather(
-        shard, counts, masses, dict.fromkeys(masses, 1.0)
-    )
-    return tree, found | {ROOT: counts}
+    given = replace(model(tree, kept, by_word=by_word), clip=options.clip)
+    wanted = [Wanted(parts, 1.0) for parts in masses.values()]
+    found = place(shard, given, book.kept(), [], wanted).samples
+    return tree, dict(zip(masses, found, strict=True)) | {ROOT: counts}
 
 
 def test_topical_counts_of_siblings_add_up() -> None:
@@ -323,45 +341,68 @@ def test_topical_counts_of_siblings_add_up() -> None:
         assert (found[node.id].chance <= 1).all()
 
 
-@pytest.mark.parametrize("sample", ["all", 900, "auto"])
-def test_counts_that_are_held_change_not_a_byte(
-    monkeypatch: pytest.MonkeyPatch, sample: int | str
-) -> None:
-    """They only save work: children are not counted again for those who are placed."""
-    options, calls = TreeOptions(children=3, height=3, sample=sample), []
-    original = walk.topical
+@pytest.mark.parametrize("rate", [1.0, 0.4])
+@pytest.mark.parametrize("by_word", [False, True])
+def test_placing_and_sampling_in_one_pass_changes_not_a_byte(rate: float, by_word: bool) -> None:
+    """What was counted on the way down is not counted again, and is the same."""
+    topics = "word" if by_word else "document"
+    tree, book = grow_matrix(planted().counts, TreeOptions(children=3, height=2, topical=topics))
+    kept = thinning(planted().counts.sum(axis=0), 5e-4)
+    given = replace(model(tree, kept, by_word=by_word), clip=3)
+    (shard,) = matrix_shards(planted().counts)
+    fresh = [name for name in tree.splits if name != ROOT]
+    assert fresh
+    wanted = [Wanted(node.parts, rate) for node in on_level(tree, 2)]
+    both = place(shard, given, book.kept(), fresh, wanted)
+    alone = place(shard, given, book.kept(), fresh, [])
+    after = place(shard, given, book.kept(), [], wanted)
+    assert (alone.samples, after.shares) == ([], [])
+    for name, one, other in zip(fresh, both.shares, alone.shares, strict=True):
+        known = book.kept().read(name, 0, DOCUMENTS)
+        assert bytes_in(one) == bytes_in(other) == bytes_in(known)
+    for sample, again in zip(both.samples, after.samples, strict=True):
+        assert sample.size
+        for name in ("indptr", "indices", "tokens", "chance"):
+            assert getattr(sample, name).tobytes() == getattr(again, name).tobytes()
+
+
+def test_children_are_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pass goes down once: the counts of those who are placed are those of the sampled."""
+    tree, book = grow_matrix(planted().counts, TreeOptions(children=3, height=2, lookahead=False))
+    calls = []
+    original = model_module.topical
 
     def counted(*given: Any, **more: Any) -> Any:
         calls.append(1)
         return original(*given, **more)
 
-    monkeypatch.setattr(walk, "topical", counted)
-    held, shares = grow_matrix(planted().counts, options)
-    some = len(calls)
-    monkeypatch.setattr(grow_module, "HELD_BYTES", np.inf)
-    anew, others = grow_matrix(planted().counts, options)
-    assert len(calls) - some > some
-    assert list(held.nodes) == list(anew.nodes)
-    for name, split in held.splits.items():
-        assert split.digest == anew.splits[name].digest
-        pair = (book.read(name, 0, DOCUMENTS) for book in (shares, others))
-        assert [part.tobytes() for part in next(pair)] == [part.tobytes() for part in next(pair)]
+    monkeypatch.setattr(model_module, "topical", counted)
+    given = model(tree, np.ones(300))
+    (shard,) = matrix_shards(planted().counts)
+    fresh = [name for name in tree.splits if name != ROOT]
+    wanted = [Wanted(node.parts, 1.0) for node in on_level(tree, 2)]
+    place(shard, given, book.kept(), fresh, wanted)
+    assert len(calls) == len(tree.splits) == 4
 
 
 def test_samples_of_topics_have_their_own_rates() -> None:
     options = TreeOptions(children=3, height=1)
     tree, book = grow_matrix(planted().counts, options)
-    shard = matrix_shards(planted().counts)[0]
-    counts = root_counts(shard.counts, thinning(planted().counts.sum(axis=0), options.thin), 3)
-    names = [node.id for node in on_level(tree, 1)]
-    way, masses = Walk(tree.splits, book), {name: tree.nodes[name].parts for name in names}
-    every = way.gather(shard, counts, masses, dict.fromkeys(names, 1.0))
-    some = way.gather(shard, counts, masses, dict(zip(names, (0.1, 0.3, 0.6), strict=True)))
-    alone = way.gather(shard, counts, masses, {names[1]: 0.3})
-    for name, rate in zip(names, (0.1, 0.3, 0.6), strict=True):
-        assert some[name].size == pytest.approx(rate * every[name].size, rel=0.2)
-    for one, other in zip(alone[names[1]].power(1).data, some[names[1]].power(1).data, strict=True):
-        assert one == other
+    (shard,) = matrix_shards(planted().counts)
+    given = replace(model(tree, thinning(planted().counts.sum(axis=0), options.thin)), clip=3)
+    masses = [node.parts for node in on_level(tree, 1)]
+    rates = 0.1, 0.3, 0.6
+    every, some, alone = (
+        place(shard, given, book.kept(), [], wanted).samples
+        for wanted in (
+            [Wanted(mass, 1.0) for mass in masses],
+            [Wanted(mass, rate) for mass, rate in zip(masses, rates, strict=True)],
+            [Wanted(masses[1], 0.3)],
+        )
+    )
+    for one, all_of_it, rate in zip(some, every, rates, strict=True):
+        assert one.size == pytest.approx(rate * all_of_it.size, rel=0.2)
+    assert alone[0].power(1).data.tolist() == some[1].power(1).data.tolist()
 
 
 def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
@@ -370,7 +411,7 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     nodes, split = on_level(tree, 1), tree.splits[ROOT]
     counts = root_counts(planted().counts, np.full(300, 0.005, dtype=np.float32), 3)
     shares = split.topics.shares(counts).dense(split.topics.size)
-    found = walk.topical(split, counts, shares, [node.parts[0].fine for node in nodes])
+    found = model_module.topical(split, counts, shares, [node.parts[0].fine for node in nodes])
     groups = np.full(split.topics.size, -1)
     for number, node in enumerate(nodes):
         groups[node.parts[0].fine] = number
@@ -425,11 +466,9 @@ def grow_paper(method: str, **given: Any) -> tuple[Grown, MemoryBook]:
     counts = small().counts
     splitter = paper_splitter(options, lambda: counts, counts.shape[1], 1 << 30)
     book = MemoryBook()
-    tree = grow(
-        matrix_shards(counts), counts.sum(axis=0), options, Serial(), book, Silent(),
-        splitter=splitter,
-    )  # fmt: skip
-    return tree, book
+    occurrences = counts.sum(axis=0)
+    own = ground(matrix_shards(counts), occurrences, options, book, splitter=splitter)
+    return grow(own, occurrences), book
 
 
 @pytest.mark.parametrize("method", METHODS[1:])

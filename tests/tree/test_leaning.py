@@ -11,7 +11,6 @@ from strod.tree.inference import FineTopics
 from strod.tree.leaning import completion, polish_better
 from strod.tree.planted import plant
 from strod.tree.polish import polish
-from strod.work import Serial
 from tests.tree.helpers import parts, random_counts, topical
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def test_completion(number: int, given_prior: float | None) -> None:
         for word in there[1::2]:
             total += counts[word] * np.log(theta @ topics.words[word])
             tokens += counts[word]
-    found = completion(parts(whole, number), topics, Serial(), chosen)
+    found = completion(parts(whole, number), topics, 1, chosen)
     assert found == pytest.approx(total / tokens)
 
 
@@ -65,9 +64,9 @@ def drawn(seed: int, topics_of_one: int, count: int = 4000) -> tuple[Counts, Fin
 @pytest.mark.parametrize(("topics_of_one", "expected"), [(1, True), (2, False), (4, False)])
 def test_the_prior_suits_the_documents(topics_of_one: int, expected: bool) -> None:
     whole, near = drawn(0, topics_of_one)
-    found = polish_better(parts(whole, 3), near, SWEEPS, Serial())
+    found = polish_better(parts(whole, 3), near, SWEEPS, 1)
     assert found.leaning == expected
-    same = polish(parts(whole, 3), near, SWEEPS, Serial(), leaning=expected)
+    same = polish(parts(whole, 3), near, SWEEPS, 1, leaning=expected)
     assert found.topics.counts.tobytes() == same.topics.counts.tobytes()
 
 
@@ -75,19 +74,19 @@ def test_the_prior_suits_the_documents(topics_of_one: int, expected: bool) -> No
 def test_mixtures_of_a_planted_tree_do_not_lean(seed: int) -> None:
     truth = plant(seed, documents=1200, length=10)
     start = FineTopics((2000 * truth.parents).astype(np.float32))
-    assert not polish_better([topical(truth.counts.toarray())], start, SWEEPS, Serial()).leaning
+    assert not polish_better([topical(truth.counts.toarray())], start, SWEEPS, 1).leaning
 
 
 def test_nothing_to_foretell_says_nothing() -> None:
     """Documents of one word each, three times."""
     table = 3.0 * np.eye(4)[np.arange(2000) % 4]
     start = FineTopics(np.random.default_rng(0).gamma(1, 9, (3, 4)).astype(np.float32))
-    assert np.isnan(completion([topical(table)], start, Serial(), start.prior))
-    assert not polish_better([topical(table)], start, SWEEPS, Serial()).leaning
+    assert np.isnan(completion([topical(table)], start, 1, start.prior))
+    assert not polish_better([topical(table)], start, SWEEPS, 1).leaning
 
 
 def test_long_documents_are_not_tried() -> None:
     whole, near = drawn(0, 1, 200)
     table = 10 * whole.power(1).toarray()
-    assert not polish_better([topical(table)], near, SWEEPS, Serial()).leaning
-    assert polish_better([whole], near, 0, Serial()).topics is near
+    assert not polish_better([topical(table)], near, SWEEPS, 1).leaning
+    assert polish_better([whole], near, 0, 1).topics is near

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from strod.tree.matrix import grow_matrix
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant, recovery_error
-from tests.tree.helpers import check_tree, on_level, words_on_level
+from tests.tree.helpers import check_tree, grow_matrix, on_level, words_on_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from strod.engine.local import LocalEngine
 from strod.moments.counts import LONG
 from strod.tree.inference import PRIOR, FineTopics, exp_digamma, sparse_shares
 from strod.tree.planted import plant
 from strod.tree.polish import overlap, polish
-from strod.work import Serial
 from tests.tree.helpers import parts, random_counts, topical
 
 if TYPE_CHECKING:
@@ -93,19 +91,19 @@ def test_polish_is_what_a_naive_version_does(
 ) -> None:
     whole, how = documents(seed), {"leaning": leaning, "guess": guess}
     expected = naive_polish(whole.power(1).toarray(), start(seed), sweeps, **how)
-    found = polish([whole], start(seed), sweeps, Serial(), **how).topics
+    found = polish([whole], start(seed), sweeps, 1, **how).topics
     np.testing.assert_allclose(found.counts, expected.counts, rtol=2e-6, atol=1e-9)
     assert not np.allclose(found.counts, start(seed).counts, rtol=0.1)
 
 
 def test_no_sweeps_change_nothing() -> None:
     topics = start()
-    assert polish([documents()], topics, 0, Serial())[0] is topics
+    assert polish([documents()], topics, 0, 1)[0] is topics
 
 
 def test_expected_counts_add_up_to_the_tokens_that_count() -> None:
     whole = documents()
-    found = polish([whole], start(), 2, Serial()).topics
+    found = polish([whole], start(), 2, 1).topics
     tokens = whole.power(1).T @ whole.say
     np.testing.assert_allclose(found.counts.sum(axis=0), tokens, rtol=1e-5)
 
@@ -113,10 +111,10 @@ def test_expected_counts_add_up_to_the_tokens_that_count() -> None:
 @pytest.mark.parametrize("number", [2, 3, 7])
 def test_blocks_change_nothing_but_the_rounding(number: int) -> None:
     whole = documents(1)
-    expected = polish([whole], start(1), SWEEPS, Serial()).topics
-    found = polish(parts(whole, number), start(1), SWEEPS, Serial()).topics
+    expected = polish([whole], start(1), SWEEPS, 1).topics
+    found = polish(parts(whole, number), start(1), SWEEPS, 1).topics
     np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-4, atol=1e-6)
-    one, several = (overlap(b, found, Serial()) for b in ([whole], parts(whole, number)))
+    one, several = (overlap(b, found, 1) for b in ([whole], parts(whole, number)))
     for a, b in zip(one, several, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9)
 
@@ -124,19 +122,17 @@ def test_blocks_change_nothing_but_the_rounding(number: int) -> None:
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_threads_change_not_a_byte(workers: int) -> None:
     blocks = parts(documents(2, 60), 8)
-    expected = polish(blocks, start(2), SWEEPS, Serial()).topics
-    found = polish(blocks, start(2), SWEEPS, LocalEngine(workers)).topics
+    expected = polish(blocks, start(2), SWEEPS, 1).topics
+    found = polish(blocks, start(2), SWEEPS, workers).topics
     assert found.counts.tobytes() == expected.counts.tobytes()
-    pairs = zip(
-        overlap(blocks, found, LocalEngine(workers)), overlap(blocks, found, Serial()), strict=True
-    )
+    pairs = zip(overlap(blocks, found, workers), overlap(blocks, found, 1), strict=True)
     assert all(one.tobytes() == other.tobytes() for one, other in pairs)
 
 
 def test_documents_are_left_alone() -> None:
     whole = documents(3)
     before = [array.tobytes() for array in (whole.tokens, whole.chance, whole.indices)]
-    polish([whole], start(3), 2, Serial())
+    polish([whole], start(3), 2, 1)
     assert before == [array.tobytes() for array in (whole.tokens, whole.chance, whole.indices)]
 
 
@@ -150,7 +146,7 @@ def test_overlap(seed: int) -> None:
         weights += length * share
         joint += length * np.outer(share, share)
         squares += (length * share) ** 2
-    found = overlap([whole], topics, Serial())
+    found = overlap([whole], topics, 1)
     np.testing.assert_allclose(found.weights, weights / weights.sum())
     np.testing.assert_allclose(found.joint, joint / weights.sum())
     np.testing.assert_allclose(found.documents, weights**2 / squares)
@@ -174,14 +170,14 @@ def test_overlap_goes_on_from_expected_counts(rounds: int) -> None:
     shares = sparse_shares(expected).dense(topics.size)
     tokens = shares * (whole.say * whole.length(1))[:, None]
     weights = tokens.sum(axis=0)
-    found = overlap([whole], topics, Serial(), [before], rounds)
+    found = overlap([whole], topics, 1, [before], rounds)
     np.testing.assert_allclose(found.weights, weights / weights.sum(), rtol=1e-6)
     np.testing.assert_allclose(found.joint, shares.T @ tokens / weights.sum(), rtol=1e-5)
     np.testing.assert_allclose(found.documents, weights**2 / (tokens**2).sum(axis=0), rtol=1e-5)
 
 
 def test_overlap_of_documents_that_say_nothing() -> None:
-    found = overlap([topical(np.zeros((4, 9)))], start(), Serial())
+    found = overlap([topical(np.zeros((4, 9)))], start(), 1)
     for array in found:
         assert (array == 0).all()
 
@@ -193,7 +189,7 @@ def test_topics_are_pulled_apart() -> None:
     table[:30, :4], table[30:, 4:] = random.poisson(3, (30, 4)), random.poisson(3, (30, 4))
     counts = np.full((2, 8), 20, dtype=np.float32)
     counts[0, :4] += 1
-    found = polish([topical(table)], FineTopics(counts), 12, Serial())[0].counts
+    found = polish([topical(table)], FineTopics(counts), 12, 1)[0].counts
     assert found[0, :4].sum() > 0.99 * table[:30].sum()
     assert found[1, 4:].sum() > 0.99 * table[30:].sum()
 
@@ -203,9 +199,9 @@ def test_overlap_from_where_polish_left_is_as_good(rounds: int) -> None:
     truth = plant(2, documents=400, length=40, children=3, words=60)
     whole = topical(truth.counts.toarray())
     start = FineTopics((4000 * (0.7 * truth.parents + 0.3 / 60)).astype(np.float32))
-    topics, state, _ = polish([whole], start, 5, Serial())
-    resumed = overlap([whole], topics, Serial(), state, rounds)
-    anew = overlap([whole], topics, Serial())
+    topics, state, _ = polish([whole], start, 5, 1)
+    resumed = overlap([whole], topics, 1, state, rounds)
+    anew = overlap([whole], topics, 1)
     np.testing.assert_allclose(resumed.weights, anew.weights, atol=0.02)
     np.testing.assert_allclose(resumed.joint, anew.joint, atol=0.02)
     assert resumed.weights.sum() == pytest.approx(1)

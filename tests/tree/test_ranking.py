@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.engine.local import LocalEngine
+from strod.engine.threads import Serial, Threads
+from strod.passes.meet import meetings
 from strod.tree.matrix import MatrixShard, matrix_shards
 from strod.tree.planted import plant
-from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words, meetings, scores
+from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words, scores
 from strod.tree.topic import ROOT, Node
-from strod.work import Serial
 from tests.tree.helpers import grown
 
 
@@ -60,7 +60,7 @@ def test_meetings_of_lists_that_overlap() -> None:
     shards = [
         MatrixShard(first, 10, csr_array(table[first : first + 10])) for first in range(0, 50, 10)
     ]
-    for engine in (Serial(), LocalEngine(2)):
+    for engine in (Serial(), Threads(2)):
         found = meetings(shards, lists, 12, engine)
         for words, pairs in zip(lists, found, strict=True):
             stands = (table[:, words] > 0).astype(float)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.tree.sampling import draws, root_counts, thinning
+from strod.model.draws import draws
+from strod.tree.sampling import root_counts, thinning
 
 IDS = [f"doc-{i}" for i in range(40_000)]
 

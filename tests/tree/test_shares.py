@@ -39,14 +39,39 @@ def node(name: str, parent: str | None, owner: str | None, fine: list[int]) -> N
 
 
 class Base(NamedTuple):
-    """A decomposition, as far as masses look at it."""
+    """A decomposition, as far as masses look at it: no document takes its weights."""
 
     parts: list[Part]
+    weights: Array = NOTHING
+
+    @property
+    def overlap(self) -> Base:
+        return self
+
+
+class Dense(NamedTuple):
+    """Shares of documents of which each has some."""
+
+    table: Array
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        return np.arange(len(self.table) + 1)
+
+    def dense(self, _: int) -> Array:
+        return self.table
+
+
+def masses_of(
+    parts: dict[str, list[Part]], local: dict[str, Array], size: int = DOCUMENTS
+) -> Masses:
+    splits = {name: Base(own) for name, own in parts.items()}
+    placed = {name: Dense(table) for name, table in local.items()}
+    return Masses(cast("Any", splits), cast("Any", placed), size)
 
 
 def topic_shares(nodes: dict[str, Node], local: dict[str, Array], size: int) -> dict[str, Array]:
-    splits = {name: Base(nodes[name].parts) for name in local}
-    masses = Masses(cast("Any", splits), local.__getitem__, size)
+    masses = masses_of({name: nodes[name].parts for name in local}, local, size)
     return {name: masses.of(one.parts) for name, one in nodes.items()}
 
 
@@ -87,11 +112,11 @@ def test_a_book_gives_back_what_was_put_in(tmp_path: Path, kind: str) -> None:
     for owner in ("o", "0123456789ab"):
         book.close(owner)
     for first, size in [(0, 50), (0, 7), (5, 10), (49, 1), (20, 0)]:
-        part = book.read("o", first, size)
+        part = book.kept().read("o", first, size)
         assert np.array_equal(part.dense(30), dense[first : first + size])
         assert part.indptr[0] == 0
     assert np.array_equal(
-        book.read("0123456789ab", 0, 4).dense(30), np.repeat(dense[:1], 4, axis=0)
+        book.kept().read("0123456789ab", 0, 4).dense(30), np.repeat(dense[:1], 4, axis=0)
     )
 
 
@@ -99,12 +124,12 @@ def test_a_book_of_documents_that_say_nothing(tmp_path: Path) -> None:
     book = DiskBook(tmp_path, [("0000", 50)])
     book.append("o", sparse_shares(np.zeros((5, 3))))
     book.close("o")
-    assert not book.read("o", 0, 5).dense(3).any()
+    assert not book.kept().read("o", 0, 5).dense(3).any()
 
 
 def test_a_book_without_pages(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match=r"indptr\.npy: is missing.*strod check"):
-        DiskBook(tmp_path, [("0000", 1)]).read("o", 0, 1)
+        DiskBook(tmp_path, [("0000", 1)]).kept().read("o", 0, 1)
 
 
 def test_joined_and_cut() -> None:
@@ -232,8 +257,7 @@ def test_masses_of_several_parts_add_up() -> None:
         "b": local_shares(random_shares(2, topics=3), np.array([0.5, 0.25, 0.25])),
     }
     nodes = small_tree()
-    splits = {ROOT: Base([]), "b": Base(nodes["b"].parts)}
-    masses = Masses(cast("Any", splits), local.__getitem__, DOCUMENTS)
+    masses = masses_of({ROOT: [], "b": nodes["b"].parts}, local)
     both = masses.of([*nodes["ab"].parts, *nodes["bb"].parts])
     np.testing.assert_allclose(both, shares["ab"] + shares["bb"])
     assert (masses.of([]) == 1).all()

@@ -19,7 +19,6 @@ from strod.tree.planted import plant
 from strod.tree.polish import Overlap, Polished, overlap, polish
 from strod.tree.sampling import root_counts, thinning
 from strod.tree.split import POWER, Split, _energy, _Fit, _Node, _often, _tokens, split_node
-from strod.work import Serial
 from tests.tree.helpers import topical
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def sample() -> Counts:
 def split(counts: Counts, *, ahead: bool = True, **options: object) -> Split:
     given = TreeOptions(**options)  # type: ignore[arg-type]
     random = np.random.default_rng(7)
-    return split_node([counts], counts.width, given, random, Serial(), ahead=ahead)
+    return split_node([counts], counts.width, given, random, 1, ahead=ahead)
 
 
 @pytest.mark.parametrize("ahead", [True, False])
@@ -79,10 +78,10 @@ def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
 
 
 def node(blocks: list[Counts], options: TreeOptions, *, ahead: bool = False) -> _Node:
-    moments = Moments.of(blocks, WORDS, Serial())
+    moments = Moments.of(blocks, WORDS, 1)
     random = np.random.default_rng(3)
     first, often = _tokens(blocks, WORDS), np.ones(WORDS, dtype=bool)
-    given = blocks, first, often, moments, options, random, Serial(), POWER
+    given = blocks, first, often, moments, options, random, 1, POWER
     return _Node(*given, blocks[0].size, ahead)
 
 
@@ -106,9 +105,9 @@ def test_all_words_decide_where_polish_cannot_find_the_others(
     widths = []
     of = Moments.of.__func__  # type: ignore[attr-defined]
 
-    def seen(kind: type[Moments], blocks: list[Counts], width: int, engine: Serial) -> Moments:
+    def seen(kind: type[Moments], blocks: list[Counts], width: int, threads: int) -> Moments:
         widths.append(width)
-        found: Moments = of(kind, blocks, width, engine)
+        found: Moments = of(kind, blocks, width, threads)
         return found
 
     monkeypatch.setattr(Moments, "of", classmethod(seen))
@@ -150,13 +149,13 @@ def test_topics_are_as_good_without_rare_words_in_the_moments(
 def test_groups_become_topics_of_their_own() -> None:
     blocks, options = [sample()], TreeOptions(children=3, polish=2)
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
-    fine = polish(blocks, start, 3, Serial())
-    shared = overlap(blocks, fine.topics, Serial(), fine.state)
+    fine = polish(blocks, start, 3, 1)
+    shared = overlap(blocks, fine.topics, 1, fine.state)
     found, met = node(blocks, options).grouped(fine, shared, 2)
     groups = cut(dendrogram(shared), range(8), 3)
     assert max(len(group) for group in groups) > 1
     sums = np.stack([sum(fine.topics.counts[z] for z in group) for group in groups])
-    expected = polish(blocks, FineTopics(sums), 2, Serial(), guess=True)
+    expected = polish(blocks, FineTopics(sums), 2, 1, guess=True)
     assert np.allclose(found.topics.counts, expected.topics.counts, rtol=1e-5)
     assert np.isclose(met.weights.sum(), 1)
 
@@ -168,8 +167,8 @@ def test_the_usual_number_of_groups_if_none_is_clear(
     monkeypatch.setattr("strod.tree.split.natural_children", lambda *_: clear)
     blocks = [sample()]
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
-    fine = polish(blocks, start, 2, Serial())
-    shared = overlap(blocks, fine.topics, Serial(), fine.state)
+    fine = polish(blocks, start, 2, 1)
+    shared = overlap(blocks, fine.topics, 1, fine.state)
     assert node(blocks, TreeOptions()).grouped(fine, shared, 4)[0].topics.size == number
 
 
@@ -182,8 +181,8 @@ def test_energy(eta: float, expected: int) -> None:
 def test_few_topics_are_not_grouped() -> None:
     blocks, options = [sample()], TreeOptions(children=4)
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (4, WORDS)).astype(np.float32))
-    fine = polish(blocks, start, 1, Serial())
-    shared = overlap(blocks, fine.topics, Serial(), fine.state)
+    fine = polish(blocks, start, 1, 1)
+    shared = overlap(blocks, fine.topics, 1, fine.state)
     assert node(blocks, options).grouped(fine, shared, 2) == (fine, shared)
 
 

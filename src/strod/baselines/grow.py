@@ -23,11 +23,11 @@ from strod.baselines.pachinko import Pachinko
 from strod.baselines.restaurant import Restaurant
 from strod.baselines.splitlda import SplitLda
 from strod.tree.grouping import dendrogram
-from strod.tree.grow import Grower, Grown
+from strod.tree.grow import Ground, Grown, expand, finish
 from strod.tree.inference import FineTopics, sparse_shares
 from strod.tree.polish import Overlap
 from strod.tree.split import NotSplit, Split
-from strod.tree.topic import ROOT, seed_of
+from strod.tree.topic import ROOT, Node, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.baselines.learner import Learner
-    from strod.progress import Progress
+    from strod.model.placed import Documents, Ref
     from strod.tree.options import TreeOptions
-    from strod.tree.shares import Book
-    from strod.tree.topic import Node
-    from strod.tree.walk import Documents
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
 
@@ -49,44 +45,35 @@ __all__ = ["as_split", "grow_baseline"]
 SEEDS = 2**31  # what tomotopy and scikit-learn both take
 
 
-def grow_baseline(
-    shards: Sequence[Documents],
-    occurrences: NDArray[np.int64],
-    options: TreeOptions,
-    engine: Engine,
-    book: Book,
-    progress: Progress,
-    *,
-    memory: int = 1 << 30,
-) -> Grown:
-    """Grow a tree over the documents of `shards` by the method of `options`.
+def grow_baseline(ground: Ground, occurrences: NDArray[np.int64]) -> Grown:
+    """Grow a tree by the method of the options.
 
-    The parameters are those of `strod.tree.grow.grow`; `options` have been through
-    `baseline_options`, and `memory` is what the whole corpus and the method's own state may
-    take.
+    They have been through `baseline_options`, and the memory is what the whole corpus and the
+    method's own state may take.
     """
-    grower = Grower(shards, occurrences, options, engine, book, progress, memory)
-    root = grower.tree.nodes[ROOT]
-    if options.height:
-        _Baseline(grower, options, memory).run(root)
+    root = Node(ROOT, None, 0, [], occurrences / max(int(occurrences.sum()), 1))
+    tree = Grown({ROOT: root})
+    if ground.options.height:
+        _Baseline(tree, ground).run(root)
     else:
         root.reason = "height"
-    grower.finish(list(grower.tree.nodes))
-    return grower.tree
+    finish(tree, ground, list(tree.nodes))
+    return tree
 
 
 class _Baseline:
     """A growing tree and the learner that divides its topics."""
 
-    def __init__(self, grower: Grower, options: TreeOptions, memory: int) -> None:
-        self._grower, self._options = grower, options
-        self._learner = _learner(_corpus(grower.shards, options, memory), options, memory)
+    def __init__(self, tree: Grown, ground: Ground) -> None:
+        self._tree, self._ground = tree, ground
+        options, memory = ground.options, ground.memory
+        self._learner = _learner(_corpus(ground.refs, options, memory), options, memory)
         iterations = int(options.iterations or 0)
-        self._clock = Clock(iterations, options.method_seconds, grower.progress)
+        self._clock = Clock(iterations, options.method_seconds, ground.progress)
 
     def run(self, root: Node) -> None:
         """Divide level by level, as far as the height allows."""
-        progress = self._grower.progress
+        progress = self._ground.progress
         progress.stage("preparing", 0, "")
         pending: list[tuple[Node, Any]] = [(root, self._learner.root())]
         while pending:
@@ -96,44 +83,44 @@ class _Baseline:
 
     def _divide(self, node: Node, state: Any) -> list[tuple[Node, Any]]:
         """Children of a topic that may be divided in turn, with what it takes."""
-        tree, started = self._grower.tree, time.perf_counter()
-        random = np.random.default_rng(seed_of(self._options.seed, node.id))
+        tree, started = self._tree, time.perf_counter()
+        random = np.random.default_rng(seed_of(self._ground.options.seed, node.id))
         try:
             division = self._learner.divide(state, int(random.integers(SEEDS)), self._clock)
             division = _some(division)
         except NotSplit as leaf:
             node.reason = str(leaf)
             return []
-        split = as_split(division, self._grower.kept.astype(np.float64))
+        split = as_split(division, self._ground.retention.astype(np.float64))
         tree.splits[node.id] = replace(split, parts=node.parts)
         tree.learning[node.id] = {
             "iterations": self._clock.done,
             "iterating_seconds": self._clock.spent,
             "seconds": time.perf_counter() - started,
         }
-        below = self._grower.expand(node, node.id)
+        below = [one for one in expand(tree, self._ground, node.id, node.id) if not one.reason]
         self._write(node.id, division)
         return [(child, division.states[child.parts[0].fine[0]]) for child in below]
 
     def _write(self, name: str, division: Division) -> None:
         """The shares of all documents, those without text in the topic have none."""
-        for shard in self._grower.shards:
+        for shard in self._ground.refs:
             ends = np.searchsorted(division.rows, [shard.first, shard.first + shard.size])
             mine = slice(*ends.tolist())
             tokens = np.zeros((shard.size, division.tokens.shape[1]))
             tokens[division.rows[mine] - shard.first] = division.tokens[mine]
-            self._grower.book.append(name, sparse_shares(tokens))
-        self._grower.book.close(name)
+            self._ground.book.append(name, sparse_shares(tokens))
+        self._ground.book.close(name)
 
 
-def _corpus(shards: Sequence[Documents], options: TreeOptions, memory: int) -> Piece:
+def _corpus(refs: Sequence[Ref[Documents]], options: TreeOptions, memory: int) -> Piece:
     """All documents that have words of the model."""
-    documents = sum(shard.size for shard in shards)
-    entries = sum(shard.counts.nnz for shard in shards)
-    tokens = sum(int(shard.counts.data.sum(dtype=np.int64)) for shard in shards)
+    parts = [ref.open().counts for ref in refs]
+    documents = sum(ref.size for ref in refs)
+    entries = sum(part.nnz for part in parts)
+    tokens = sum(int(part.data.sum(dtype=np.int64)) for part in parts)
     check_memory(options, documents, entries, tokens, memory)
-    counts = csr_array(vstack([shard.counts for shard in shards], format="csr"))
-    return Piece.of(np.arange(documents), counts)
+    return Piece.of(np.arange(documents), csr_array(vstack(parts, format="csr")))
 
 
 def _learner(whole: Piece, options: TreeOptions, memory: int) -> Learner:

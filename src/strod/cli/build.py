@@ -107,13 +107,12 @@ def build(
         "children": shape.number_or("children", children, int, "auto"),
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
         "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
-        "iterations": iterations, "method_seconds": method_seconds, "seed": seed,
+        "engine": engine, "iterations": iterations, "method_seconds": method_seconds, "seed": seed,
         "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
         "phrases": phrases, "phrase_length": phrase_length,
         "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
     }  # fmt: skip
-    shape.check_engine(engine)
     run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
 
 

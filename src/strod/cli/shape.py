@@ -8,7 +8,7 @@ import typer
 
 from strod.errors import UsageError
 
-__all__ = ["check_engine", "number_or", "switch"]
+__all__ = ["number_or", "switch"]
 
 FOLLOW_LINKS = typer.Option(
     False, "--follow-links", help="Read what links lead to that leave a folder of sources."
@@ -49,7 +49,7 @@ PHRASE_THRESHOLD = typer.Option(
     "auto", metavar="X|auto", help="Least significance of a phrase; auto is 3."
 )
 PHRASE_LENGTH = typer.Option(10, help="Most words of a phrase.")
-ENGINE = typer.Option("local", help="Where the work is done: local.")
+ENGINE = typer.Option("local", help="Who does the work: local (threads) or processes.")
 
 
 def number_or(name: str, text: str, kind: type[int | float], *names: str) -> Any:
@@ -68,9 +68,3 @@ def switch(name: str, text: str) -> bool:
     if text not in ("on", "off"):
         raise UsageError(f"--{name} must be on or off, not {text}")
     return text == "on"
-
-
-def check_engine(engine: str) -> None:
-    """Refuse engines that do not exist."""
-    if engine != "local":
-        raise UsageError(f"--engine {engine}: there is only local")

@@ -14,20 +14,21 @@ from numba.core import event
 from strod.compute.kernels import COMPILED, kept_on_disk
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
+from strod.engine.threads import Serial
 from strod.moments.counts import Counts
 from strod.moments.moments import Moments
 from strod.options import CorpusOptions
+from strod.passes.meet import meetings
+from strod.passes.rank import topical_counts
 from strod.phrasebook import PhraseBook
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
-from strod.phrases.topical import Batch, topical_counts
+from strod.phrases.topical import Batch
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.tree.inference import FineTopics, likely
 from strod.tree.matrix import MatrixShard
-from strod.tree.ranking import meetings
-from strod.work import Serial
 
 if TYPE_CHECKING:
     from strod.progress import Progress
@@ -97,7 +98,7 @@ def _infer_once() -> None:
     one = np.ones(1, dtype=np.float32)
     document = Counts(np.array([0, 1]), np.zeros(1, dtype=np.int32), one, one, 1)
     topics = FineTopics(np.ones((2, 1), dtype=np.float32))
-    moments = Moments.of([document], 1, Serial())
+    moments = Moments.of([document], 1)
     moments.second(np.ones((1, 1)))
     replace(moments, triples=1.0).third(np.ones((1, 1)))
     shares = topics.shares(document).dense(2)

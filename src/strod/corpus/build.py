@@ -14,9 +14,10 @@ from strod.corpus.ingest import ingest
 from strod.corpus.intake import Account, batches
 from strod.corpus.lexicon import Lexicon, build_lexicon, unspaced_share
 from strod.corpus.metadata import NULL, field_type
-from strod.corpus.segment import Segment, write_segment
+from strod.corpus.segment import Kept, Segment, write_segment
 from strod.corpus.spill import SpillReader
 from strod.corpus.survey import surveyed
+from strod.engine.make import make_engine
 from strod.errors import InputError
 from strod.store.schema import CorpusRecord, SegmentRecord
 from strod.text.vocabulary import background
@@ -87,9 +88,9 @@ def build_corpus(
     ]
     progress.stage("counting", account.accepted, "documents")
     mixed = not numbered.all() and bool(numbered.any())
-    segment = write_segment(
-        segment_folder, spill, out, lexicon, types, options.threads, progress, mixed_ids=mixed
-    )
+    kept = Kept(spill, out, lexicon.number_of, lexicon.columns, types, mixed)
+    with make_engine(options.engine, options.threads) as engine:
+        segment = write_segment(segment_folder, kept, engine, progress)
     path = root / "corpus" / "lexicon.parquet"
     pq.write_table(lexicon.table, path, compression="zstd")
     shutil.rmtree(spilled)

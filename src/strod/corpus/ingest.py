@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strod.compute.threads import ordered_map
 from strod.corpus import metadata
 from strod.corpus.intern import SEED, StringTable
 from strod.corpus.spill import ROW, SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.corpus.words import WordTable
-from strod.engine.local import ordered_map
 from strod.errors import UsageError
 from strod.text.characters import CLAUSE, HOLE, SENTENCE, tables
 from strod.text.scan import scan

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
@@ -14,7 +22,12 @@ from scipy.sparse import csr_array
 from strod.corpus.metadata import arrow_type
 from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
+from strod.model.draws import draws
 from strod.store.arrays import read_array
+from strod.store.files import Files, read_small
+from strod.store.manifest import NAME, read_manifest, seal
+from strod.store.publish import write_json
+from strod.store.schema import CorpusRecord, as_json, parse
 from strod.store.tables import read_table
 from strod.store.validate import check_columns, check_counts, check_offsets, check_tokens, naming
 
@@ -23,10 +36,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.store.files import Files
-    from strod.store.schema import CorpusRecord, SegmentRecord
+    from strod.store.schema import SegmentRecord
 
-__all__ = ["Corpus", "Shard"]
+__all__ = ["DRAFT", "Corpus", "Segment", "Shard", "ShardRef"]
+
+DRAFT = "draft.json"  # what there is to know of a corpus that has no manifest yet
 
 _LEXICON = pa.schema(
     [
@@ -52,7 +66,20 @@ class Segment:
 
     def __init__(self, files: Files, about: SegmentRecord, corpus: CorpusRecord) -> None:
         self.name, self.about = about.name, about
-        self._files, self._corpus = files, corpus
+        self.files, self._corpus = files, corpus
+        self.units: dict[int, Any] = {}  # documents by units, once somebody has read them
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Where it is, and a checksum of what is said of it."""
+        own = as_json(self.about) | {"lexicon": self._corpus.lexicon, "meta": self._corpus.meta}
+        content = own | {"vocabulary": self.width}
+        return str(self.files.root.absolute()), self.name, seal(content)
+
+    @property
+    def width(self) -> int:
+        """Words of the vocabulary."""
+        return self._corpus.vocabulary
 
     @property
     def where(self) -> str:
@@ -60,12 +87,12 @@ class Segment:
         return f"corpus/{self.name}"
 
     def _array(self, name: str, kind: str) -> NDArray[Any]:
-        return read_array(self._files, f"{self.where}/{name}.npy", kind)
+        return read_array(self.files, f"{self.where}/{name}.npy", kind)
 
     @property
     def _trusted(self) -> bool:
         """What is being written is not looked at again."""
-        return self._files.digests is None
+        return self.files.digests is None
 
     @property
     def meta(self) -> dict[str, str]:
@@ -77,7 +104,7 @@ class Segment:
         """Where the counts of each document begin."""
         indptr = self._array("indptr", "<i8")
         if not self._trusted:
-            with naming(self._files.path(self.where)):
+            with naming(self.files.path(self.where)):
                 check_offsets(indptr, self.about.documents)
         return indptr
 
@@ -87,7 +114,7 @@ class Segment:
         indptr, indices = self._array("indptr", "<i8"), self._array("indices", "<i4")
         counts = self._array("counts", "<i4")
         if not self._trusted:
-            with naming(self._files.path(self.where)):
+            with naming(self.files.path(self.where)):
                 size, width = self.about.documents, self._corpus.vocabulary
                 check_counts(indptr, indices, counts, size, width)
         return indptr, indices, counts
@@ -97,7 +124,7 @@ class Segment:
         """Offsets and tokens."""
         offsets, tokens = self._array("token_offsets", "<i8"), self._array("tokens", "<i4")
         if not self._trusted:
-            with naming(self._files.path(self.where)):
+            with naming(self.files.path(self.where)):
                 check_tokens(tokens, offsets, self.about.documents, self._corpus.lexicon)
         return offsets, tokens
 
@@ -115,9 +142,9 @@ class Segment:
                 *(pa.field(*one) for one in fields),
             ]
         )
-        table = read_table(self._files, name, schema, self.about.documents)
+        table = read_table(self.files, name, schema, self.about.documents)
         if not self._trusted:
-            with naming(self._files.path(name)):
+            with naming(self.files.path(name)):
                 self._check_documents(table)
         return table
 
@@ -129,6 +156,12 @@ class Segment:
         if (sizes or 0) > LONGEST_ID:
             raise ValueError("an id that is too long")
 
+    @cached_property
+    def draws(self) -> NDArray[np.float64]:
+        """A number for every document, from its id: whether it is in a sample."""
+        chunks = self.documents["id"].chunks
+        return np.concatenate([draws(chunk.to_pylist()) for chunk in chunks] or [np.empty(0)])
+
     def check_texts(self) -> None:
         """Look at every block of texts."""
         for first in self.about.text_blocks[:-1]:
@@ -138,10 +171,10 @@ class Segment:
         """Texts as they were read, by row."""
         name = f"{self.where}/texts.arrow"
         try:
-            return read_texts(self._files.mapped(name), self.about.text_blocks, rows)
+            return read_texts(self.files.mapped(name), self.about.text_blocks, rows)
         except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
             why = " ".join(str(error).split())
-            path = self._files.path(name)
+            path = self.files.path(name)
             raise DamagedError(f"cannot be read ({why})", file=path) from error
 
 
@@ -158,13 +191,10 @@ class Shard:
         Number of its first document in the segment.
     """
 
-    def __init__(self, segment: Segment, index: int, base: int, width: int) -> None:
-        self._segment = segment
-        self._begin, self._end = segment.about.boundaries[index : index + 2]
-        self.segment, self.begin = segment.name, self._begin
-        self._width = width
-        self.first = base + self._begin
-        self.size = self._end - self._begin
+    def __init__(self, segment: Segment, first: int, begin: int, end: int) -> None:
+        self._segment, self._begin, self._end = segment, begin, end
+        self.segment, self.begin = segment.name, begin
+        self.first, self.size = first, end - begin
 
     def _slice(self, offsets: NDArray[np.int64]) -> tuple[slice, NDArray[np.int64]]:
         bounds = offsets[self._begin : self._end + 1]
@@ -177,7 +207,7 @@ class Shard:
         where, indptr = self._slice(offsets)
         # Of one kind with the indices, or scipy would copy them.
         parts = (counts[where], indices[where], indptr.astype(np.int32))
-        return csr_array(parts, shape=(self.size, self._width), copy=False)
+        return csr_array(parts, shape=(self.size, self._segment.width), copy=False)
 
     @property
     def tokens(self) -> NDArray[np.int32]:
@@ -223,9 +253,100 @@ class Shard:
         ids: list[str] = self.documents()["id"].to_pylist()
         return ids
 
+    @property
+    def draws(self) -> NDArray[np.float64]:
+        """A number in [0, 1) for every document, from its id alone."""
+        return self._segment.draws[self._begin : self._end]
+
     def texts(self, documents: list[int]) -> list[str]:
         """Texts as they were read, of documents numbered from 0 in this shard."""
         return self._segment.texts(self.documents()["text_row"].to_numpy()[documents])
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRef:
+    """Where consecutive documents of a corpus are: all that it takes to open them elsewhere.
+
+    Attributes
+    ----------
+    url : str
+        Folder of the workspace, or of one that is being written.
+    segment : str
+        Name of the segment.
+    seal : str
+        Checksum of its record: other documents under the same name are refused.
+    first : int
+        Number of the first document in the corpus.
+    begin, end : int
+        The documents, as numbers of the segment.
+    """
+
+    url: str
+    segment: str
+    seal: str
+    first: int
+    begin: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """How many documents there are."""
+        return self.end - self.begin
+
+    def opened(self) -> Segment:
+        """The segment; in a process it is opened once."""
+        return _segments.get((self.url, self.segment, self.seal))
+
+    def open(self) -> Shard:
+        """The documents."""
+        return Shard(self.opened(), self.first, self.begin, self.end)
+
+
+class _Segments:
+    """The segments that are open in this process.
+
+    Those of a corpus are there as long as the corpus; of those that were opened by a reference
+    alone the last few are kept.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: WeakValueDictionary[tuple[str, str, str], Segment] = WeakValueDictionary()
+        self._last: deque[Segment] = deque(maxlen=16)
+
+    def add(self, key: tuple[str, str, str], segment: Segment) -> None:
+        with self._lock:
+            self._known[key] = segment
+
+    def get(self, key: tuple[str, str, str]) -> Segment:
+        with self._lock:
+            found = self._known.get(key)
+            if found is None:
+                found = self._known[key] = _reopened(key)
+                self._last.append(found)
+            return found
+
+
+_segments = _Segments()
+
+
+def _reopened(key: tuple[str, str, str]) -> Segment:
+    """The segment that a reference means, in a process that has not got it yet."""
+    url, name, _ = key
+    root = Path(url)
+    if not os.path.lexists(root / NAME):  # only what has no manifest yet is trusted without one
+        content = orjson.loads(read_small(root, DRAFT))
+        files, records = Files(root), [parse(content, CorpusRecord, root / DRAFT)]
+    else:
+        manifest = read_manifest(root)
+        files = Files(root, manifest.parts)
+        records = [manifest.corpus, *manifest.tree.corpora.values()]
+    for record in records:
+        for about in record.segments:
+            segment = Segment(files, about, record)
+            if about.name == name and segment.key == key:
+                return segment
+    raise DamagedError(f"{root}: segment {name} is no longer what it was; run strod check")
 
 
 class Corpus:
@@ -240,10 +361,16 @@ class Corpus:
     """
 
     def __init__(self, files: Files, about: CorpusRecord) -> None:
-        self._files, self.about = files, about
+        self.files, self.about = files, about
         self.folder = files.root / "corpus"
         self.documents, self.tokens = about.documents, about.tokens
         self.sha256, self.meta = about.sha256, dict(about.meta)
+
+    @classmethod
+    def drafted(cls, root: Path, about: CorpusRecord) -> Corpus:
+        """A corpus that is being written; its record is left there for other processes."""
+        write_json(root / DRAFT, as_json(about))
+        return cls(Files(root), about)
 
     @property
     def segments(self) -> list[tuple[str, int]]:
@@ -252,7 +379,7 @@ class Corpus:
 
     @cached_property
     def _segments(self) -> dict[str, Segment]:
-        return {one.name: Segment(self._files, one, self.about) for one in self.about.segments}
+        return {one.name: Segment(self.files, one, self.about) for one in self.about.segments}
 
     def segment(self, name: str) -> Segment:
         """What one build or addition wrote."""
@@ -262,8 +389,8 @@ class Corpus:
     def lexicon(self) -> pa.Table:
         """Every word: word, surface, documents, occurrences, stop, column."""
         name = "corpus/lexicon.parquet"
-        table = read_table(self._files, name, _LEXICON, self.about.lexicon)
-        with naming(self._files.path(name)):
+        table = read_table(self.files, name, _LEXICON, self.about.lexicon)
+        with naming(self.files.path(name)):
             check_columns(table["column"].to_numpy(), self.about.vocabulary)
             if len(table) and pc.min(table["occurrences"]).as_py() < 0:
                 raise ValueError("words that occur less than never")
@@ -274,10 +401,21 @@ class Corpus:
         """The words of the model, in the order of the columns of the counts."""
         return self.lexicon.filter(self.lexicon["column"].to_numpy() >= 0)
 
+    def refs(self) -> list[ShardRef]:
+        """The documents in their order, as references for tasks."""
+        found, base = [], 0
+        for segment in self._segments.values():
+            key = segment.key
+            _segments.add(key, segment)
+            for begin, end in pairwise(segment.about.boundaries):
+                found.append(ShardRef(*key, base + begin, begin, end))
+            base += segment.about.documents
+        return found
+
     def shards(self) -> Iterator[Shard]:
         """The documents in their order, some at a time."""
         base = 0
         for segment in self._segments.values():
-            for index in range(len(segment.about.boundaries) - 1):
-                yield Shard(segment, index, base, self.about.vocabulary)
+            for begin, end in pairwise(segment.about.boundaries):
+                yield Shard(segment, base + begin, begin, end)
             base += segment.about.documents

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,6 @@ from strod.compute.counting import count_matrix
 from strod.corpus import metadata
 from strod.corpus.spill import STREAMS
 from strod.corpus.words import string_array
-from strod.engine.local import ordered_map
 from strod.store.arrays import ArrayWriter
 
 if TYPE_CHECKING:
@@ -29,11 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.corpus.lexicon import Lexicon
     from strod.corpus.spill import SpillReader
+    from strod.engine.protocol import Engine
     from strod.progress import Progress
 
-__all__ = ["SHARD_DOCUMENTS", "SHARD_TOKENS", "Segment", "write_segment"]
+__all__ = ["SHARD_DOCUMENTS", "SHARD_TOKENS", "Kept", "Segment", "count_shard", "write_segment"]
 
 # A shard ends with the document that reaches either bound: a function of the documents alone.
 SHARD_TOKENS = 1 << 20
@@ -127,50 +125,70 @@ def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _relabelled(
-    tokens: NDArray[np.int32], rows: NDArray[np.void], lexicon: Lexicon
+    tokens: NDArray[np.int32], rows: NDArray[np.void], number_of: list[NDArray[np.int32]]
 ) -> NDArray[np.int32]:
     """Lexicon numbers instead of provisional ones; a pruned word becomes a hole."""
     epochs = rows["epoch"]
     if epochs[0] == epochs[-1]:
-        numbers: NDArray[np.int32] = lexicon.number_of[epochs[0]][tokens]
+        numbers: NDArray[np.int32] = number_of[epochs[0]][tokens]
         return numbers
     of_token = np.repeat(epochs, rows["tokens"])
-    pieces = [lexicon.number_of[epoch][tokens[of_token == epoch]] for epoch in np.unique(epochs)]
+    pieces = [number_of[epoch][tokens[of_token == epoch]] for epoch in np.unique(epochs)]
     return np.concatenate(pieces)
 
 
-def _shard(
-    plan: _Plan,
-    *,
-    spill: SpillReader,
-    out: NDArray[np.bool_],
-    lexicon: Lexicon,
-    columns: NDArray[np.int32],
-    fields: list[tuple[str, str]],
-    mixed_ids: bool,
-) -> _Shard:
+class Kept(NamedTuple):
+    """What becomes of the documents that were set aside.
+
+    Attributes
+    ----------
+    spill : SpillReader
+        Where they are.
+    out : ndarray of bool
+        Those that are left out.
+    number_of : list of ndarray of int32
+        Of each epoch, the lexicon numbers of its words.
+    columns : ndarray of int32
+        Column of each word of the lexicon, -1 if none.
+    fields : list of (str, str)
+        Names and types of the metadata.
+    mixed_ids : bool
+        Whether some documents have ids and others numbers.
+    """
+
+    spill: SpillReader
+    out: NDArray[np.bool_]
+    number_of: list[NDArray[np.int32]]
+    columns: NDArray[np.int32]
+    fields: list[tuple[str, str]]
+    mixed_ids: bool
+
+
+def count_shard(plan: _Plan, kept: Kept) -> _Shard:
+    """Tokens, counts and metadata of the documents of a shard."""
+    spill = kept.spill
     rows = spill.rows(plan.first, plan.end - plan.first)
-    keep = ~out[plan.first : plan.end]
-    tokens = _tokens(plan, rows, keep, spill, lexicon)
+    keep = ~kept.out[plan.first : plan.end]
+    tokens = _tokens(plan, rows, keep, kept)
     sizes = np.ascontiguousarray(rows["tokens"][keep])
     contents = {}
     for name in ("id", "meta"):
         data = spill.content(name, plan.offsets[name], int(rows[name].sum()))
         contents[name] = string_array(_kept(data, rows[name], keep), _offsets(rows[name][keep]))
-    if mixed_ids:
+    if kept.mixed_ids:
         contents["id"] = _marked(contents["id"], rows["numbered"][keep])
-    width = int(columns.max(initial=-1)) + 1
+    width = int(kept.columns.max(initial=-1)) + 1
     numbers = np.flatnonzero(keep) + plan.first
-    documents, misfits = _documents(contents, numbers, fields)
-    return _Shard(tokens, sizes, count_matrix(tokens, sizes, columns, width), documents, misfits)
+    documents, misfits = _documents(contents, numbers, kept.fields)
+    counts = count_matrix(tokens, sizes, kept.columns, width)
+    return _Shard(tokens, sizes, counts, documents, misfits)
 
 
 def _tokens(
     plan: _Plan,
     rows: NDArray[np.void],
     keep: NDArray[np.bool_],
-    spill: SpillReader,
-    lexicon: Lexicon,
+    kept: Kept,
 ) -> NDArray[np.int32]:
     """The tokens of the documents to keep, read in runs so that dropped ones cost no memory."""
     runs = np.cumsum(rows["tokens"]) // RUN_TOKENS
@@ -179,7 +197,7 @@ def _tokens(
         part, stay = rows[runs == run], keep[runs == run]
         size = int(part["tokens"].sum())
         if stay.any():
-            numbers = _relabelled(spill.tokens(offset, size), part, lexicon)
+            numbers = _relabelled(kept.spill.tokens(offset, size), part, kept.number_of)
             pieces.append(_kept(numbers, part["tokens"], stay))
         offset += size
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
@@ -244,30 +262,11 @@ def _marked(ids: pa.LargeStringArray, numbered: NDArray[np.bool_]) -> pa.LargeSt
     return pc.if_else(pa.array(numbered), marked, ids)
 
 
-def write_segment(
-    folder: Path,
-    spill: SpillReader,
-    out: NDArray[np.bool_],
-    lexicon: Lexicon,
-    fields: list[tuple[str, str]],
-    workers: int,
-    progress: Progress,
-    *,
-    mixed_ids: bool,
-) -> Segment:
-    """Write the documents that are not `out` as shards."""
-    build = partial(
-        _shard,
-        spill=spill,
-        out=out,
-        lexicon=lexicon,
-        columns=lexicon.columns,
-        fields=fields,
-        mixed_ids=mixed_ids,
-    )
-    segment = Segment(misfits=[0] * len(fields))
+def write_segment(folder: Path, kept: Kept, engine: Engine, progress: Progress) -> Segment:
+    """Write the documents that are not left out as shards."""
+    segment = Segment(misfits=[0] * len(kept.fields))
     with _Writer(folder) as writer:
-        for shard in ordered_map(build, _plans(spill, out), workers):
+        for shard in engine.map(count_shard, _plans(kept.spill, kept.out), kept):
             writer.append(shard)
             segment.boundaries.append(segment.documents + shard.sizes.size)
             segment.tokens += int((shard.tokens >= 0).sum())

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref
     from strod.phrases.stream import TokenShard
     from strod.progress import Progress
 
     Numbers = NDArray[np.int64]
 
-__all__ = ["Copies", "find_copies"]
+__all__ = ["Asked", "Copies", "count_copied", "find_copies", "find_shingles"]
 
 SHINGLE = 8  # words
 HOLDERS = 3  # documents
@@ -93,52 +95,81 @@ def _shingles(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
     return n
 
 
-def _visit(  # noqa: PLR0913, PLR0917
-    shard: TokenShard, mask: np.uint64, number: NDArray[np.int32], copied: NDArray[np.bool_],
-    room: int, sums: tuple[Numbers, Numbers],
-) -> tuple[NDArray[np.uint64], Numbers]:  # fmt: skip
+class Marked(NamedTuple):
+    """Documents, and which of their shingles are copied."""
+
+    ref: Ref[TokenShard]
+    copied: NDArray[np.bool_]
+
+
+class Asked(NamedTuple):
+    """The words that are asked for: the number of each row of the lexicon, else -1; how many."""
+
+    number: NDArray[np.int32]
+    words: int
+
+
+def find_shingles(
+    ref: Ref[TokenShard], mask: np.uint64, asked: Asked
+) -> tuple[NDArray[np.uint64], Numbers]:
+    """Digests of the shingles of some documents, and the number of the document of each."""
+    room, nothing = max(len(ref.open().tokens), 1), np.zeros(0, dtype=np.bool_)
+    digests, owners = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
+    n = _visit(Marked(ref, nothing), mask, asked, digests, owners)[0]
+    return digests[:n].copy(), owners[:n] + ref.first
+
+
+def count_copied(marked: Marked, mask: np.uint64, asked: Asked) -> tuple[Numbers, Numbers]:
+    """How often the words stand in shingles, and in shingles that are copied."""
+    nothing = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+    return _visit(marked, mask, asked, *nothing)[1]
+
+
+def _visit(
+    marked: Marked, mask: np.uint64, asked: Asked, digests: NDArray[np.uint64], owners: Numbers
+) -> tuple[int, tuple[Numbers, Numbers]]:
+    shard = marked.ref.open()
     offsets = np.asarray(shard.token_offsets)
     longest = int(np.diff(offsets).max(initial=0))
-    digests, owners = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
-    n = _shingles(
-        fixed(shard.tokens), offsets, SHINGLE, mask, longest, number, copied, digests, owners, *sums
-    )
-    return digests[:n], owners[:n]
+    sums = np.zeros(asked.words, dtype=np.int64), np.zeros(asked.words, dtype=np.int64)
+    given = offsets, SHINGLE, mask, longest, asked.number, marked.copied
+    n = _shingles(fixed(shard.tokens), *given, digests, owners, *sums)
+    return n, sums
 
 
 def find_copies(
-    shards: Sequence[Any], tokens: int, number: NDArray[np.int32], words: int, progress: Progress
+    refs: Sequence[Ref[TokenShard]], tokens: int, asked: Asked, engine: Engine, progress: Progress
 ) -> Copies:
     """How much of every document, and of the occurrences of some words, is copied.
 
     Parameters
     ----------
-    shards : sequence of Shard
+    refs : sequence of Ref
         The documents.
     tokens : int
         Words in all of them, about.
-    number : ndarray of int32
-        For every row of the lexicon the number of a word that is asked for, else -1.
-    words : int
-        How many are asked for.
+    asked : Asked
+        The words.
+    engine : Engine
+        Maps over the documents.
     progress : Progress
         Is told of every shard, twice.
     """
     every = 1 << max(0, int(np.ceil(np.log2(max(tokens, 1) / MOST))))
     mask = np.uint64(every - 1)
-    sums = np.zeros(words, dtype=np.int64), np.zeros(words, dtype=np.int64)
-    nothing = np.zeros(0, dtype=np.bool_)
+    sums = np.zeros(asked.words, dtype=np.int64), np.zeros(asked.words, dtype=np.int64)
     found = []
-    for shard in shards:
-        room = max(len(shard.tokens), 1)
-        found.append(_visit(shard, mask, number, nothing, room, sums))
+    for part in engine.map(find_shingles, refs, mask, asked):
+        found.append(part)
         progress.advance(1)
-    documents = sum(shard.size for shard in shards)
-    owner = _joined([own + shard.first for (_, own), shard in zip(found, shards, strict=True)])
+    documents = sum(ref.size for ref in refs)
+    owner = _joined([own for _, own in found])
     copied = _is_copied(_joined([digests for digests, _ in found]), owner)
-    ends = np.cumsum([0, *(len(own) for _, own in found)])
-    for shard, begin, end in zip(shards, ends[:-1], ends[1:], strict=True):
-        _visit(shard, mask, number, copied[begin:end], 0, sums)
+    ends = np.cumsum([len(own) for _, own in found], dtype=np.int64)[:-1]
+    marked = map(Marked, refs, np.split(copied, ends))
+    for seen, again in engine.map(count_copied, marked, mask, asked):
+        sums[0][:] += seen
+        sums[1][:] += again
         progress.advance(1)
     return Copies(
         np.bincount(owner, minlength=documents),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strod.engine.make import make_engine
 from strod.errors import UsageError
 from strod.evaluate.coherence import c_v, mean_npmi, mean_of
-from strod.evaluate.copies import find_copies
+from strod.evaluate.copies import Asked, find_copies
 from strod.evaluate.flags import find_flags
 from strod.evaluate.labels import compare, label_paths, read_labels
 from strod.evaluate.lists import phrase_lists, top_words
@@ -20,22 +21,23 @@ from strod.evaluate.robustness import divergence
 from strod.evaluate.windows import WINDOW, Chosen, window_meetings
 from strod.export.names import name_of
 from strod.intrusion.automatic import OF, automatic
+from strod.options import CorpusOptions
+from strod.passes.meet import meetings
+from strod.passes.weigh import follow
 from strod.progress import Silent
-from strod.tree.ranking import meetings
-from strod.tree.shares import paths
 from strod.tree.topic import ROOT
-from strod.work import Serial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from strod.corpus.reader import Shard
+    from strod.corpus.reader import ShardRef
+    from strod.engine.protocol import Engine
     from strod.evaluate.copies import Copies
     from strod.hierarchy import Topic
+    from strod.model.placed import Ref, Rows
     from strod.progress import Progress
-    from strod.tree.walk import Rows
     from strod.workspace import Workspace
 
     Array = NDArray[np.float64]
@@ -49,6 +51,7 @@ def evaluate(
     labels: str | None = None,
     top: int = 10,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Report:
     """Measure how good a tree is, and say which topics look wrong.
 
@@ -62,11 +65,15 @@ def evaluate(
         Words and phrases of a topic that are looked at.
     progress : Progress, optional
         Is told how far the work is.
+    workers : int, optional
+        Threads; all cores if not given.
     """
     if top < 2:  # noqa: PLR2004
         raise UsageError(f"top is {top}: two words or more make a pair")
     values = None if labels is None else read_labels(workspace.corpus, labels)
-    data = Measured(workspace, top, progress or Silent())
+    chosen = CorpusOptions() if workers is None else CorpusOptions(workers=workers)
+    engine = make_engine(chosen.engine, chosen.threads)
+    data = Measured(workspace, top, engine, progress or Silent())
     placed, known = data.placed
     agreed = [] if values is None else compare(placed, label_paths(values), known)
     topics = [data.scores(topic) for topic in data.topics]
@@ -104,12 +111,15 @@ class Measured:
         The tree and its corpus.
     top : int
         Words and phrases of a topic that are looked at.
+    engine : Engine
+        Maps over the documents.
     progress : Progress
         Is told how far the work is.
     """
 
     workspace: Workspace
     top: int
+    engine: Engine
     progress: Progress
 
     def __post_init__(self) -> None:
@@ -117,12 +127,12 @@ class Measured:
         self.topics: list[Topic] = [tree[path] for path in tree if path != ROOT]
         self.words = {topic.id: top_words(tree, topic, self.top) for topic in self.topics}
         self.documents = self.workspace.corpus.documents
-        self._kept = list(self.workspace.corpus.shards())
+        self._refs = self.workspace.corpus.refs()
 
-    def shards(self, stage: str, times: int = 1) -> list[Shard]:
+    def refs(self, stage: str, times: int = 1) -> list[ShardRef]:
         """The documents; says that a stage begins."""
-        self.progress.stage(stage, times * len(self._kept), "shards")
-        return self._kept
+        self.progress.stage(stage, times * len(self._refs), "shards")
+        return self._refs
 
     @cached_property
     def placed(self) -> tuple[list[NDArray[np.int32]], NDArray[np.bool_]]:
@@ -134,14 +144,13 @@ class Measured:
         deepest = max((topic.level for topic in self.topics), default=0)
         levels = [np.zeros(self.documents, dtype=np.int32) for _ in range(deepest)]
         known = np.zeros(self.documents, dtype=np.bool_)
-        for shard in self.shards("reading the documents' topics"):
-            where = slice(shard.first, shard.first + shard.size)
-            known[where] = np.diff(shard.counts.indptr) > 0
-            here, *below = paths(tree.nodes, ROOT, tree.shares(shard.first, shard.size))
-            for number in range(deepest):
-                if number < len(below):
-                    here = np.where(below[number] >= 0, below[number], here)
-                levels[number][where] = here
+        refs = self.refs("reading the documents' topics")
+        parts = self.engine.map(follow, refs, tree.model, tree.saved, deepest)
+        for ref, (found, there) in zip(refs, parts, strict=True):
+            where = slice(ref.first, ref.first + ref.size)
+            known[where] = there
+            for level, part in zip(levels, found, strict=True):
+                level[where] = part
             self.progress.advance(1)
         return levels, known
 
@@ -155,7 +164,7 @@ class Measured:
             lists[topic.id] = np.concatenate([own, above[~np.isin(above, own)]])
         self.progress.stage("counting words that meet", 0, "")
         width = len(self.workspace.corpus.vocabulary)
-        met = _meetings(self._kept, lists, width)
+        met = _meetings(self._refs, lists, width, self.engine)
         return {name: (lists[name], met[name]) for name in lists}
 
     @cached_property
@@ -167,8 +176,9 @@ class Measured:
     def word_coherence(self) -> dict[str, Coherence]:
         """NPMI by documents and C_V by windows of the best words, by id."""
         family = self._family
-        shards = self.shards("sliding a window over the text")
-        windows, total = window_meetings(shards, self._chosen, WINDOW, self.progress)
+        refs = self.refs("sliding a window over the text")
+        given = self._chosen, WINDOW, self.engine, self.progress
+        windows, total = window_meetings(refs, *given)
         result = {}
         for (name, words), near in zip(self.words.items(), windows, strict=True):
             size = len(words)
@@ -188,7 +198,7 @@ class Measured:
         lists = {name: units for name, units in self.units.items() if len(units) > 1}
         book = self.workspace.phrasebook
         self.progress.stage("counting phrases that meet", 0, "")
-        found = _meetings(book.shards, lists, book.units.size)
+        found = _meetings(book.refs, lists, book.units.size, self.engine)
         nothing = np.zeros((0, 0))
         return {
             name: Coherence(mean_npmi(pairs, self.documents), c_v(pairs, self.documents))
@@ -199,9 +209,10 @@ class Measured:
     @cached_property
     def copies(self) -> Copies:
         """How much text is copied."""
-        shards, chosen = self.shards("looking for copied text", 2), self._chosen
+        refs, chosen = self.refs("looking for copied text", 2), self._chosen
+        asked = Asked(chosen.number, len(chosen.first) - 1)
         tokens = self.workspace.corpus.tokens
-        return find_copies(shards, tokens, chosen.number, len(chosen.first) - 1, self.progress)
+        return find_copies(refs, tokens, asked, self.engine, self.progress)
 
     @property
     def copied(self) -> float:
@@ -313,11 +324,13 @@ def _parent(topic: Topic) -> str:
     return topic.parent.id if topic.parent else ""
 
 
-def _meetings(shards: Sequence[Rows], lists: dict[str, Numbers], width: int) -> dict[str, Array]:
+def _meetings(
+    refs: Sequence[Ref[Rows]], lists: dict[str, Numbers], width: int, engine: Engine
+) -> dict[str, Array]:
     """For every list the number of documents in which two of its columns stand."""
     if not lists:
         return {}
-    return dict(zip(lists, meetings(shards, list(lists.values()), width, Serial()), strict=True))
+    return dict(zip(lists, meetings(refs, list(lists.values()), width, engine), strict=True))
 
 
 def _own(topic: Topic, root: Topic, words: Numbers) -> float:

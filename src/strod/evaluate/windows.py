@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref
     from strod.phrases.stream import TokenShard
     from strod.progress import Progress
 
     Numbers = NDArray[np.int64]
 
-__all__ = ["WINDOW", "Chosen", "fixed", "window_meetings"]
+__all__ = ["WINDOW", "Chosen", "count_windows", "fixed", "window_meetings"]
 
 WINDOW = 110  # words; Röder et al.
 
@@ -159,8 +161,21 @@ def fixed(array: NDArray[np.int32]) -> NDArray[np.int32]:
     return view
 
 
+def count_windows(ref: Ref[TokenShard], chosen: Chosen, size: int) -> tuple[NDArray[np.int64], int]:
+    """For every list the windows of some documents with two of its words, and all windows."""
+    shard, widest = ref.open(), max(chosen.sizes, default=0)
+    out = np.zeros((len(chosen.sizes), widest, widest), dtype=np.int64)
+    offsets = np.asarray(shard.token_offsets)
+    longest = int(np.diff(offsets).max(initial=0))
+    total = _count(
+        fixed(shard.tokens), offsets, size, chosen.number, chosen.first, chosen.list,
+        chosen.place, longest, out,
+    )  # fmt: skip
+    return out, total
+
+
 def window_meetings(
-    shards: Iterable[TokenShard], chosen: Chosen, size: int, progress: Progress
+    refs: Iterable[Ref[TokenShard]], chosen: Chosen, size: int, engine: Engine, progress: Progress
 ) -> tuple[list[NDArray[np.float64]], int]:
     """For every list the number of windows in which two of its words stand, and of all windows.
 
@@ -169,13 +184,9 @@ def window_meetings(
     widest = max(chosen.sizes, default=0)
     out = np.zeros((len(chosen.sizes), widest, widest), dtype=np.int64)
     total = 0
-    for shard in shards:
-        offsets = np.asarray(shard.token_offsets)
-        longest = int(np.diff(offsets).max(initial=0))
-        total += _count(
-            fixed(shard.tokens), offsets, size, chosen.number, chosen.first, chosen.list,
-            chosen.place, longest, out,
-        )  # fmt: skip
+    for part, windows in engine.map(count_windows, refs, chosen, size):
+        out += part
+        total += windows
         progress.advance(1)
     tables = [out[i, :n, :n].astype(np.float64) for i, n in enumerate(chosen.sizes)]
     return tables, total

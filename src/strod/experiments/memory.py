@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from strod.engine.threads import Serial
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.matrix import grow_matrix
 from strod.tree.paper import POWER as PAPER_POWER
-from strod.tree.split import POWER, split_node
-from strod.tree.topic import ROOT, seed_of
-from strod.tree.walk import blocks
+from strod.tree.split import POWER
+from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.moments.counts import Counts
     from strod.tensor.power import Power
-    from strod.tree.grow import Grown, Splitter
+    from strod.tree.grow import Grown
     from strod.tree.options import TreeOptions
-    from strod.tree.split import Split
-    from strod.tree.topic import Node
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
 
@@ -44,22 +39,12 @@ def grow_tree(counts: csr_array, options: TreeOptions, power: Power | None = Non
     power : Power, optional
         Iterations of the tensor power method instead of the usual ones.
     """
-    width = counts.shape[1]
     if options.method == "strod":
-        splitter = _splitter(options, width, power or POWER)
-    else:
-        options = paper_options(options)
-        splitter = paper_splitter(options, lambda: counts, width, ROOM, power or PAPER_POWER)
-    return grow_matrix(counts, options, splitter=splitter)[0]
-
-
-def _splitter(options: TreeOptions, width: int, power: Power) -> Splitter:
-    def split(node: Node, parts: list[Counts], engine: Engine) -> Split:
-        random = np.random.default_rng(seed_of(options.seed, node.id))
-        ahead = options.ahead(node.id)
-        return split_node(blocks(parts), width, options, random, engine, power, ahead=ahead)
-
-    return split
+        return grow_matrix(counts, options, Serial(), power=power or POWER)[0]
+    options = paper_options(options)
+    width = counts.shape[1]
+    splitter = paper_splitter(options, lambda: counts, width, ROOM, power or PAPER_POWER)
+    return grow_matrix(counts, options, Serial(), splitter=splitter)[0]
 
 
 class MemoryTopic:

@@ -105,7 +105,7 @@ def _lists(workspace: Workspace, of: str) -> tuple[dict[str, list[int]], Iterato
         return words, (shard.counts for shard in workspace.corpus.shards())
     book = workspace.phrasebook
     units = {name: node.units for name, node in tree.nodes.items()}
-    return units, (shard.counts for shard in book.shards)
+    return units, (ref.open().counts for ref in book.refs)
 
 
 def _words(workspace: Workspace, name: str) -> list[int]:

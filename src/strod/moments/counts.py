@@ -64,6 +64,10 @@ class Counts:
     chance: NDArray[np.float32]
     width: int
 
+    def __reduce__(self) -> tuple[type[Counts], tuple[Any, ...]]:
+        """Without what was computed from them."""
+        return Counts, (self.indptr, self.indices, self.tokens, self.chance, self.width)
+
     @property
     def size(self) -> int:
         """Number of documents."""

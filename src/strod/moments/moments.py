@@ -21,6 +21,7 @@ import numpy as np
 
 from strod.compute.kernels import fixed, kernel
 from strod.compute.rows import check_lanes, pull, push, with_lanes
+from strod.compute.threads import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Moments:
     """
 
     blocks: Sequence[Counts]
-    engine: Engine
+    threads: int
     first: Array
     diagonal: Array
     tokens: float
@@ -63,22 +63,22 @@ class Moments:
     noise: float
 
     @classmethod
-    def of(cls, blocks: Sequence[Counts], width: int, engine: Engine) -> Moments:
+    def of(cls, blocks: Sequence[Counts], width: int, threads: int = 1) -> Moments:
         """One pass: M1, the diagonal of E2 and the totals."""
         first, diagonal, totals = np.zeros(width), np.zeros(width), np.zeros(4)
-        for part in engine.map(_first, blocks):
+        for part in spread(_first, blocks, threads):
             first += part[0]
             diagonal += part[1]
             totals += part[2]
-        tokens, pairs, triples, spread = (float(total) for total in totals)
+        tokens, pairs, triples, spread_of_pairs = (float(total) for total in totals)
         if tokens > 0:
             first /= tokens
         if pairs > 0:
             diagonal /= pairs
         # An entry of E2 varies by M1_x·M1_y·spread / pairs² if words are drawn one by one; a
         # random matrix with such entries has a norm of twice the root of a row's sum.
-        noise = 2 * float(np.sqrt(first.max(initial=0) * spread)) / max(pairs, 1e-300)
-        return cls(blocks, engine, first, diagonal, tokens, pairs, triples, noise)
+        noise = 2 * float(np.sqrt(first.max(initial=0) * spread_of_pairs)) / max(pairs, 1e-300)
+        return cls(blocks, threads, first, diagonal, tokens, pairs, triples, noise)
 
     @property
     def width(self) -> int:
@@ -93,7 +93,7 @@ class Moments:
     def second(self, vectors: Array) -> Array:
         """E2·X without E2: one pass over the blocks."""
         product = np.zeros_like(vectors)
-        for part in self.engine.map(_second(vectors), self._weighted):
+        for part in spread(_second(vectors), self._weighted, self.threads):
             product += part
         product /= self.pairs or 1.0
         product -= self.diagonal[:, None] * vectors
@@ -108,7 +108,7 @@ class Moments:
         if self.triples <= 0:
             return np.zeros((k, k, k))
         tensor, mixed, triple = np.zeros((k, k, k)), np.zeros_like(basis), np.zeros(self.width)
-        for part in self.engine.map(_third(basis), self.blocks):
+        for part in spread(_third(basis), self.blocks, self.threads):
             tensor += part[0]
             mixed += part[1]
             triple += part[2]

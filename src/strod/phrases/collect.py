@@ -14,17 +14,18 @@ from strod.phrases.units import Units
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref
     from strod.phrases.options import PhraseOptions
     from strod.phrases.stream import TokenShard
     from strod.phrases.units import Lexicon
     from strod.progress import Progress
-    from strod.work import Engine
 
 __all__ = ["collect"]
 
 
 def collect(
-    shards: Sequence[TokenShard],
+    refs: Sequence[Ref[TokenShard]],
     lexicon: Lexicon,
     options: PhraseOptions,
     engine: Engine,
@@ -35,7 +36,7 @@ def collect(
     alphabet = Alphabet.of(lexicon.occurrences, lexicon.stop, least)
     found = []
     if options.phrases:
-        levels = mine(shards, alphabet, least, options.phrase_length, engine, progress)
+        levels = mine(refs, alphabet, least, options.phrase_length, engine, progress)
         occurrences = lexicon.occurrences[alphabet.words]
         total = float(lexicon.occurrences[~lexicon.stop].sum())
         found = phrases(levels, np.asarray(occurrences), options.threshold(least), total)

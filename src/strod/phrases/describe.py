@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from strod.passes.meet import meetings
+from strod.passes.rank import topical_counts
 from strod.phrases.ranking import Candidates, candidates, drawn, popular
 from strod.phrases.surface import Speller
-from strod.phrases.topical import batches, evidence, topical_counts
-from strod.tree.ranking import meetings
+from strod.phrases.topical import batches, evidence
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.phrases.topical import Shares
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref, Rows
+    from strod.passes.rank import Shares
     from strod.phrases.units import Lexicon, Units
     from strod.progress import Progress
     from strod.tree.topic import Node
-    from strod.tree.walk import Rows
-    from strod.work import Engine
 
     Lists = dict[str, list[tuple[int, float]]]
 
@@ -50,7 +51,7 @@ def describe(
     parents: Sequence[str],
     units: Units,
     lexicon: Lexicon,
-    shards: Sequence[Rows],
+    refs: Sequence[Ref[Rows]],
     shares: Shares,
     engine: Engine,
     progress: Progress,
@@ -68,12 +69,12 @@ def describe(
         Words and phrases.
     lexicon : Lexicon
         The words of the corpus.
-    shards : sequence of Rows
+    refs : sequence of Ref
         Documents by units.
     shares : callable
         Shares of the topics, by id, of documents from a number on.
     engine : Engine
-        Maps over shards.
+        Maps over the documents.
     progress : Progress
         Is told how far the work is.
     only : collection of str, optional
@@ -85,7 +86,7 @@ def describe(
     found: dict[str, Candidates] = {}
     for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW), only):
         likely = evidence(batch, nodes, columns)
-        counts = topical_counts(batch, likely, shards, shares, engine)
+        counts = topical_counts(batch, likely, refs, shares, engine)
         place = {name: counts[:, number] for number, name in enumerate(batch.names)}
         if ROOT in batch.wanted and (only is None or ROOT in only):
             found[ROOT] = popular(place[ROOT], lengths)
@@ -95,8 +96,8 @@ def describe(
                     continue
                 above = place[parent], place[ROOT]
                 found[child] = candidates(place[child], *above, lengths, nodes[child].level)
-    met = meetings(shards, [one.units for one in found.values()], units.size, engine)
-    documents = sum(shard.size for shard in shards)
+    met = meetings(refs, [one.units for one in found.values()], units.size, engine)
+    documents = sum(ref.size for ref in refs)
     return {
         name: drawn(one, pairs, documents, [_singulars(units, unit) for unit in one.units])
         for (name, one), pairs in zip(found.items(), met, strict=True)
@@ -138,7 +139,7 @@ def spelled(
     units: Units,
     words: Sequence[str],
     surfaces: Sequence[str],
-    shards: Sequence[Rows],
+    refs: Sequence[Ref[Rows]],
     texts: Sequence[TextShard],
     *,
     stemmed: bool = False,
@@ -153,7 +154,7 @@ def spelled(
         Words and phrases.
     words, surfaces : sequence of str
         The lexicon: words as they are folded, and as each is written most often.
-    shards : sequence of Rows
+    refs : sequence of Ref
         Documents by units.
     texts : sequence of TextShard
         The same documents.
@@ -165,9 +166,9 @@ def spelled(
         unit: Speller([words[token] for token in found], stemmed=stemmed)
         for unit, found in tokens.items()
     }
-    some = {len(shards) * part // SHARDS for part in range(SHARDS)} if shards else set()
+    some = {len(refs) * part // SHARDS for part in range(SHARDS)} if refs else set()
     for number in sorted(some):
-        places = _places(shards[number].counts, wanted, PLACES // len(some))
+        places = _places(refs[number].open().counts, wanted, PLACES // len(some))
         documents = sorted({document for found in places.values() for document in found})
         found_texts = ((text, text.lower()) for text in texts[number].texts(documents))
         read = dict(zip(documents, found_texts, strict=True))

@@ -10,28 +10,39 @@ pass gathers the few stretches that hold longer chains, which then grow in memor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from strod.passes.mine import (
+    HALF,
+    Chains,
+    count_keys,
+    find_keys,
+    find_stretches,
+    neighbours,
+    stretches,
+)
 from strod.phrases.stream import GAP_BITS, MOST_WORDS, WORD_BITS
 from strod.phrases.table import Sketch, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref
     from strod.phrases.stream import Alphabet, TokenShard
     from strod.progress import Progress
-    from strod.work import Engine
 
     Keys = NDArray[np.int64]
 
 __all__ = ["PASSES", "Level", "mine"]
 
+T = TypeVar("T")
+
 PASSES = 5
-HALF = 32  # bits of a number in the key of two
 LOW = (1 << HALF) - 1
 
 
@@ -68,7 +79,7 @@ class Level:
 
 
 def mine(
-    shards: Sequence[TokenShard],
+    refs: Sequence[Ref[TokenShard]],
     alphabet: Alphabet,
     least: int,
     longest: int,
@@ -79,7 +90,7 @@ def mine(
 
     Parameters
     ----------
-    shards : sequence of TokenShard
+    refs : sequence of Ref
         The documents.
     alphabet : Alphabet
         Which words can be part of phrases.
@@ -88,61 +99,45 @@ def mine(
     longest : int
         Most content words of a chain.
     engine : Engine
-        Maps over shards.
+        Maps over the documents.
     progress : Progress
         Is told how far the work is.
     """
-    progress.stage("mining phrases", PASSES * len(shards), "shards")
+    progress.stage("mining phrases", PASSES * len(refs), "shards")
     tables: list[Table] = []
-
-    def keys_of(shard: TokenShard) -> Keys:
-        keys = alphabet.links(shard).keys
-        for table in tables:
-            keys = _neighbours(table.find(keys))
-        return keys
-
     levels: list[Level] = []
     for size in range(2, min(longest, 3) + 1):
-        level = Level(size, *_frequent(shards, keys_of, least, engine, progress))
+        chains = Chains(alphabet, list(tables))
+        level = Level(size, *_frequent(refs, chains, least, engine, progress))
         if not len(level.keys):
             return levels
         levels.append(level)
         tables.append(Table(level.keys))
     if longest > 3:  # noqa: PLR2004 - further levels in memory
-        stretches = _advanced(engine, keys_of, shards, progress)
-        levels += _longer(np.concatenate(stretches), least, longest)
+        found = _told(engine.map(find_stretches, refs, Chains(alphabet, tables)), progress)
+        levels += _longer(np.concatenate(list(found)), least, longest)
     return levels
 
 
-def _neighbours(numbers: NDArray[np.int32]) -> Keys:
-    """Keys of chains one word longer, from the numbers of overlapping chains."""
-    here, there = numbers[:-1].astype(np.int64), numbers[1:].astype(np.int64)
-    keys = np.full(len(numbers), -1, dtype=np.int64)
-    keys[:-1] = np.where((here >= 0) & (there >= 0), (here << HALF) | there, -1)
-    return keys
+def _told(parts: Iterator[T], progress: Progress) -> Iterator[T]:
+    for part in parts:
+        yield part
+        progress.advance(1)
 
 
 def _frequent(
-    shards: Sequence[TokenShard],
-    keys_of: Callable[[TokenShard], Keys],
+    refs: Sequence[Ref[TokenShard]],
+    chains: Chains,
     least: int,
     engine: Engine,
     progress: Progress,
 ) -> tuple[Keys, NDArray[np.int64]]:
     """Keys that occur at least `least` times, and how often; two passes."""
-    sketch = Sketch(sum(len(shard.tokens) for shard in shards))
-    for keys in engine.map(keys_of, shards):
+    sketch = Sketch(sum(len(ref.open().tokens) for ref in refs))
+    for keys in _told(engine.map(find_keys, refs, chains), progress):
         sketch.add(keys)
-        progress.advance(1)
-
-    def count(shard: TokenShard) -> tuple[Keys, NDArray[np.int64]]:
-        return np.unique(sketch.likely(keys_of(shard), least), return_counts=True)
-
-    parts = []
-    for part in engine.map(count, shards):
-        parts.append(part)
-        progress.advance(1)
-    return _merged(parts, least)
+    parts = _told(engine.map(count_keys, refs, chains, sketch, least), progress)
+    return _merged(list(parts), least)
 
 
 def _merged(
@@ -158,27 +153,6 @@ def _merged(
     return keys[starts][frequent], totals[frequent]
 
 
-def _advanced(
-    engine: Engine,
-    keys_of: Callable[[TokenShard], Keys],
-    shards: Sequence[TokenShard],
-    progress: Progress,
-) -> list[Keys]:
-    """Stretches of the documents that may hold chains of four words, one pass."""
-    found = []
-    for part in engine.map(lambda shard: _stretches(keys_of(shard)), shards):
-        found.append(part)
-        progress.advance(1)
-    return found
-
-
-def _stretches(keys: Keys) -> Keys:
-    """The keys that there are, with one -1 where others were."""
-    there = keys >= 0
-    kept: Keys = keys[there | np.concatenate([[True], there[:-1]])]
-    return kept
-
-
 def _longer(keys: Keys, least: int, longest: int) -> list[Level]:
     """Levels from four words on."""
     levels: list[Level] = []
@@ -188,5 +162,5 @@ def _longer(keys: Keys, least: int, longest: int) -> list[Level]:
         if not frequent.any():
             break
         levels.append(Level(size, found[frequent], counts[frequent].astype(np.int64)))
-        keys = _stretches(_neighbours(Table(levels[-1].keys).find(keys)))
+        keys = stretches(neighbours(Table(levels[-1].keys).find(keys)))
     return levels

@@ -11,26 +11,19 @@ depend on its ancestors and their children alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.compute.kernels import fixed, kernel
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from strod.tree.topic import Node
-    from strod.tree.walk import Rows
-    from strod.work import Engine
 
-    Array = NDArray[np.float64]
-    Shares = Callable[[int, int], Mapping[str, Array]]
-
-__all__ = ["Batch", "batches", "evidence", "topical_counts"]
+__all__ = ["Batch", "batches", "evidence"]
 
 MIXED = 0.01  # of the parent in φ, so that no product is zero
 TOPICS = 128  # counted in one pass, unless more are asked for or one family is larger
@@ -115,66 +108,3 @@ def evidence(batch: Batch, nodes: Mapping[str, Node], columns: csr_array) -> NDA
         logs = columns @ np.log(np.stack(mixed, axis=1) + np.finfo(float).tiny)
         result[:, where] = np.exp(logs - logs.max(axis=1, keepdims=True))
     return result
-
-
-@kernel
-def _spread(
-    indptr: Any, indices: Any, counts: Any, theta: Any, likely: Any, first: Any, size: Any,
-    needed: Any, part: Any, out: Any,
-) -> None:  # fmt: skip
-    for d in range(indptr.size - 1):
-        share = theta[d]
-        for j in range(indptr[d], indptr[d + 1]):
-            fit, total_of = likely[indices[j]], out[indices[j]]
-            part[0] = counts[j]
-            total_of[0] += part[0]
-            for t in range(first.size):
-                if size[t] == 0:
-                    continue
-                total = 0.0
-                if part[t] > 0.0:
-                    for z in range(first[t], first[t] + size[t]):
-                        total += share[z] * fit[z]
-                factor = part[t] / total if total > 0.0 else 0.0
-                for z in range(first[t], first[t] + size[t]):
-                    if needed[z]:
-                        part[z] = factor * share[z] * fit[z]
-                        total_of[z] += part[z]
-
-
-def topical_counts(
-    batch: Batch,
-    likely: NDArray[np.float32],
-    shards: Sequence[Rows],
-    shares: Shares,
-    engine: Engine,
-) -> Array:
-    """c(P, t) of every unit and needed topic of a batch, one pass over the documents.
-
-    Parameters
-    ----------
-    batch : Batch
-        The topics.
-    likely : ndarray of shape (units, topics)
-        `evidence`.
-    shards : sequence of Rows
-        Documents by units.
-    shares : callable
-        Shares of the topics, by id, of documents from a number on.
-    engine : Engine
-        Maps over shards.
-    """
-    total = np.zeros(likely.shape)
-
-    def visit(shard: Rows) -> Array:
-        found = shares(shard.first, shard.size)
-        theta = np.stack([found[name] for name in batch.names], axis=1)
-        part, room = np.zeros(likely.shape), np.zeros(len(batch.names))
-        counts = shard.counts
-        given = (np.asarray(counts.indptr, dtype=np.int64), counts.indices, counts.data)
-        _spread(*fixed(*given), theta, likely, batch.first, batch.size, batch.needed, room, part)
-        return part
-
-    for part in engine.map(visit, shards):
-        total += part
-    return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from strod.store.tables import read_table
 from strod.store.validate import check_counts, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from strod.phrases.units import Lexicon
     from strod.store.files import Files
 
-__all__ = ["UnitShard", "read_units", "unit_shards", "write_counts", "write_units"]
+__all__ = ["UnitShard", "read_counts", "read_units", "write_counts", "write_units"]
 
 FORMS = "phrases/forms.parquet"
 _ARRAYS = {"indptr": "<i8", "indices": "<i4", "counts": "<i4"}
@@ -116,15 +116,6 @@ def write_counts(folder: Path, parts: Iterable[csr_array]) -> None:
             writer.close()
 
 
-class Place(Protocol):
-    """Where consecutive documents lie: a shard of the corpus."""
-
-    first: int
-    size: int
-    segment: str
-    begin: int
-
-
 @dataclass(frozen=True)
 class UnitShard:
     """Consecutive documents by units."""
@@ -145,17 +136,8 @@ class UnitShard:
         return csr_array(parts, shape=(self.size, self.width), copy=False)
 
 
-def unit_shards(files: Files, shards: Sequence[Place], width: int) -> list[UnitShard]:
-    """Documents by units, in the shards of the corpus."""
-    sizes = {shard.segment: shard.begin + shard.size for shard in shards}
-    arrays = {name: _segment(files, name, size, width) for name, size in sizes.items()}
-    return [
-        UnitShard(shard.first, shard.size, arrays[shard.segment], shard.begin, width)
-        for shard in shards
-    ]
-
-
-def _segment(files: Files, name: str, size: int, width: int) -> dict[str, NDArray[Any]]:
+def read_counts(files: Files, name: str, size: int, width: int) -> dict[str, NDArray[Any]]:
+    """Arrays of a segment of `size` documents by `width` units."""
     where = f"phrases/{name}"
     found = {
         array: read_array(files, f"{where}/{array}.npy", kind) for array, kind in _ARRAYS.items()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -29,42 +31,106 @@ if TYPE_CHECKING:
     from strod.store.change import Staging
     from strod.tree.topic import Node, Part
 
-__all__ = ["DiskBook", "read_split", "read_splits", "write_split"]
+__all__ = ["DiskBook", "SavedShares", "read_split", "read_splits", "write_split"]
 
 _ARRAYS = {"indptr": "<i8", "indices": "<u2", "values": "<f4"}
 NEAR = 1e-4  # how far weights, which are means of 32-bit shares, may be from a sum of 1
 
 
+class _Opened:
+    """Arrays that were opened and looked at, each once; sent elsewhere, none."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: dict[tuple[str, str], Shares] = {}
+
+    def __reduce__(self) -> tuple[type[_Opened], tuple[()]]:
+        return _Opened, ()
+
+    def get(self, key: tuple[str, str], find: Callable[[str, str], Shares]) -> Shares:
+        with self._lock:
+            if key not in self._found:
+                self._found[key] = find(*key)
+            return self._found[key]
+
+
+@dataclass(frozen=True)
+class SavedShares:
+    """Shares of documents on disk: a folder for each decomposition, in it one for each segment.
+
+    Attributes
+    ----------
+    segments : tuple of (str, int)
+        Names of the segments of the corpus, and how many documents each has.
+    files : Files
+        The workspace, or the folder in which it is being built.
+    sizes : mapping of int
+        How many topics each decomposition of `files` has.
+    draft : Files, optional
+        The folder of a change.
+    written : frozenset of str
+        The decompositions that are in `draft`.
+    """
+
+    segments: tuple[tuple[str, int], ...]
+    files: Files
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    draft: Files | None = None
+    written: frozenset[str] = frozenset()
+    _opened: _Opened = field(default_factory=_Opened, repr=False, compare=False)
+
+    def read(self, owner: str, first: int, size: int) -> Shares:
+        """Shares of some documents, memory-mapped."""
+        parts, begin = [], 0
+        for name, documents in self.segments:
+            low, high = max(first, begin), min(first + size, begin + documents)
+            if low < high:
+                parts.append(rows(self._segment(owner, name), low - begin, high - low))
+            begin += documents
+        if not parts:
+            parts = [rows(self._segment(owner, self.segments[-1][0]), 0, 0)]
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def _segment(self, owner: str, segment: str) -> Shares:
+        return self._opened.get((owner, segment), self._open)
+
+    def _open(self, owner: str, segment: str) -> Shares:
+        where = f"tree/splits/{owner}/{segment}"
+        if self.draft is not None and owner in self.written:
+            return _arrays(self.draft, where)
+        found = _arrays(self.files, where)
+        if self.files.digests is not None:  # what is being written is not looked at again
+            with naming(self.files.path(where)):
+                documents = dict(self.segments)[segment]
+                check_shares(*found, documents, self.sizes.get(owner, 1 << 16))
+        return found
+
+
 class DiskBook:
-    """Shares of documents: a folder for each decomposition, and in it one for each segment.
+    """Takes the shares of documents in new decompositions.
 
     Parameters
     ----------
     folder : Path or Staging
-        Where new ones are written: a workspace that is being built, or a change, whose folder is
+        Where they are written: a workspace that is being built, or a change, whose folder is
         made when it is needed.
     segments : sequence of (str, int)
         Names of the segments of the corpus, and how many documents each has.
-    files : Files, optional
-        The workspace that has those which `folder` has not.
-    sizes : callable, optional
-        How many topics a decomposition of `files` has.
+    saved : SavedShares, optional
+        Shares in the decompositions that there are already.
     """
 
     def __init__(
         self,
         folder: Path | Staging,
         segments: Sequence[tuple[str, int]],
-        files: Files | None = None,
-        sizes: Callable[[str], int] | None = None,
+        saved: SavedShares | None = None,
     ) -> None:
-        self._target, self._files, self._sizes = folder, files, sizes
-        self._segments = dict(segments)
+        self._target, self._saved, self._segments = folder, saved, tuple(segments)
         self._names = [name for name, _ in segments]
         self._ends = np.cumsum([documents for _, documents in segments]).tolist()
         self._written: dict[str, int] = {}
         self._writers: dict[str, dict[str, ArrayWriter]] = {}
-        self._shares: dict[tuple[str, str], Shares] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -75,13 +141,17 @@ class DiskBook:
             for writer in writers.values():
                 writer.discard()
 
+    @property
+    def _folder(self) -> Path:
+        return self._target if isinstance(self._target, Path) else self._target.folder
+
     def append(self, owner: str, part: Shares) -> None:
         """The next documents; a part lies within one segment."""
         size = len(part.indptr) - 1
         begin = self._written.get(owner, 0)
         if owner not in self._writers:
             segment = bisect_right(self._ends, begin) if size else len(self._ends) - 1
-            self._writers[owner] = self._opened(owner, self._names[segment])
+            self._writers[owner] = self._begun(owner, self._names[segment])
         writers = self._writers[owner]
         writers["indptr"].append(part.indptr[1:] + writers["values"].size)
         writers["indices"].append(part.indices)
@@ -90,9 +160,8 @@ class DiskBook:
         if size and self._written[owner] in self._ends[:-1]:
             self._finish(owner)
 
-    def _opened(self, owner: str, segment: str) -> dict[str, ArrayWriter]:
-        where = self._target if isinstance(self._target, Path) else self._target.folder
-        folder = where / "tree" / "splits" / owner / segment
+    def _begun(self, owner: str, segment: str) -> dict[str, ArrayWriter]:
+        folder = self._folder / "tree" / "splits" / owner / segment
         folder.mkdir(parents=True, exist_ok=True)
         writers = {
             name: ArrayWriter(folder / f"{name}.npy", kind) for name, kind in _ARRAYS.items()
@@ -110,31 +179,13 @@ class DiskBook:
         if owner in self._writers:
             self._finish(owner)
 
-    def read(self, owner: str, first: int, size: int) -> Shares:
-        """Shares of some documents, memory-mapped."""
-        parts, begin = [], 0
-        for name, end in zip(self._names, self._ends, strict=True):
-            low, high = max(first, begin), min(first + size, end)
-            if low < high:
-                parts.append(rows(self._segment(owner, name), low - begin, high - low))
-            begin = end
-        if not parts:
-            parts = [rows(self._segment(owner, self._names[-1]), 0, 0)]
-        return parts[0] if len(parts) == 1 else joined(parts)
-
-    def _segment(self, owner: str, segment: str) -> Shares:
-        if (owner, segment) not in self._shares:
-            where = f"tree/splits/{owner}/{segment}"
-            if self._files is None or owner in self._written:
-                target = self._target if isinstance(self._target, Path) else self._target.folder
-                found = _arrays(Files(target), where)
-            else:
-                found = _arrays(self._files, where)
-                topics = 1 << 16 if self._sizes is None else self._sizes(owner)
-                with naming(self._files.path(where)):
-                    check_shares(*found, self._segments[segment], topics)
-            self._shares[owner, segment] = found
-        return self._shares[owner, segment]
+    def kept(self) -> SavedShares:
+        """What is there now."""
+        if self._saved is None:
+            return SavedShares(self._segments, Files(self._folder))
+        if not self._written:
+            return self._saved
+        return replace(self._saved, draft=Files(self._folder), written=frozenset(self._written))
 
 
 def _arrays(files: Files, where: str) -> Shares:

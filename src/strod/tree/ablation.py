@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from strod.tensor.power import Power
     from strod.tree.options import TreeOptions
     from strod.tree.topic import Node
-    from strod.work import Engine
 
 __all__ = ["paper_options", "paper_splitter"]
 
@@ -48,7 +47,7 @@ def paper_splitter(
     width: int,
     memory: int,
     power: Power = paper.POWER,
-) -> Callable[[Node, list[Counts], Engine], Split]:
+) -> Callable[[Node, list[Counts]], Split]:
     """A function that splits a node as a variant of the paper does."""
     need = paper.needed_bytes(options.method, width)
     if need > memory:
@@ -60,7 +59,7 @@ def paper_splitter(
     states: dict[str, paper.PaperNode] = {}
     found: dict[str, paper.PaperSplit] = {}
 
-    def split(node: Node, parts: list[Counts], _: Engine) -> Split:
+    def split(node: Node, parts: list[Counts]) -> Split:
         if node.id == ROOT:
             states[ROOT] = paper.root(options.method, counts(), power)
         else:

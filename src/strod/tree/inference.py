@@ -245,6 +245,10 @@ class FineTopics:
 
     counts: NDArray[np.float32]
 
+    def __reduce__(self) -> tuple[type[FineTopics], tuple[NDArray[np.float32]]]:
+        """Without what follows from the counts, which is three times as much."""
+        return FineTopics, (self.counts,)
+
     @property
     def size(self) -> int:
         """Number of topics, m."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strod.compute.threads import spread
 from strod.tree.polish import polish
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from strod.moments.counts import Counts
     from strod.tree.inference import FineTopics
     from strod.tree.polish import Polished
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
     Prior = Callable[[Counts], Array]
@@ -39,14 +39,14 @@ SHORT = 12.0  # mean tokens of a document, whole ones, up to which it may be abo
 
 
 def polish_better(
-    blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine
+    blocks: Sequence[Counts], start: FineTopics, sweeps: int, threads: int
 ) -> Polished:
     """Polish from equal shares, with the prior that suits the documents."""
-    leaning = bool(sweeps) and _are_short(blocks) and _lean(blocks, start, sweeps, engine)
-    return polish(blocks, start, sweeps, engine, leaning=leaning)
+    leaning = bool(sweeps) and _are_short(blocks) and _lean(blocks, start, sweeps, threads)
+    return polish(blocks, start, sweeps, threads, leaning=leaning)
 
 
-def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engine) -> bool:
+def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, threads: int) -> bool:
     """Whether topics that were learnt with a leaning prior foretell other documents as well.
 
     As the others do with any prior: where documents are mixtures, one that gives each topic its
@@ -61,11 +61,11 @@ def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, engine: Engi
     ]
     if sum(block.size for block in learnt) < ENOUGH:
         return False
-    plain = polish(learnt, start, sweeps, engine).topics
-    leaning = polish(learnt, start, sweeps, engine, leaning=True).topics
+    plain = polish(learnt, start, sweeps, threads).topics
+    leaning = polish(learnt, start, sweeps, threads, leaning=True).topics
     priors: list[Prior] = [plain.prior, *(partial(_flat, each, plain.size) for each in PRIORS)]
-    best = max(completion(others, plain, engine, prior) for prior in priors)
-    return completion(others, leaning, engine, leaning.prior) > best - MARGIN
+    best = max(completion(others, plain, threads, prior) for prior in priors)
+    return completion(others, leaning, threads, leaning.prior) > best - MARGIN
 
 
 def _flat(each: float, size: int, _: Counts) -> Array:
@@ -78,7 +78,7 @@ def _are_short(blocks: Sequence[Counts]) -> bool:
     return bool(said.size) and float(said.mean()) <= SHORT
 
 
-def completion(blocks: Sequence[Counts], topics: FineTopics, engine: Engine, prior: Prior) -> float:
+def completion(blocks: Sequence[Counts], topics: FineTopics, threads: int, prior: Prior) -> float:
     """How well topics foretell every second word of the documents from the other words.
 
     The mean of log Σ_z θ_z·φ_zx over tokens, θ being inferred from the other words; not a
@@ -96,6 +96,6 @@ def completion(blocks: Sequence[Counts], topics: FineTopics, engine: Engine, pri
         tokens = hidden.power(1).data
         return float(tokens @ np.log(chance)), float(tokens.sum())
 
-    parts = np.array(list(engine.map(one, blocks)))
+    parts = np.array(list(spread(one, blocks, threads)))
     likelihood, tokens = parts.sum(axis=0)
     return float(likelihood / tokens) if tokens > 0 else float("nan")

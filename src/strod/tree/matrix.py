@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
+from strod.compute.blas import one_blas_thread
+from strod.model.draws import draws
 from strod.progress import Silent
-from strod.tree.grow import Grown, grow
+from strod.tree.grow import Ground, Grown, grow
+from strod.tree.sampling import thinning
 from strod.tree.shares import MemoryBook
-from strod.work import Serial
 
 if TYPE_CHECKING:
-    from strod.tree.grow import Splitter
+    from numpy.typing import NDArray
+
+    from strod.engine.protocol import Engine
     from strod.tree.options import TreeOptions
-    from strod.work import Engine
 
 __all__ = ["MatrixShard", "grow_matrix", "matrix_shards"]
 
@@ -33,9 +35,13 @@ class MatrixShard:
     counts: csr_array
 
     @property
-    def ids(self) -> list[str]:
-        """Row numbers."""
-        return [str(row) for row in range(self.first, self.first + self.size)]
+    def draws(self) -> NDArray[np.float64]:
+        """From row numbers."""
+        return draws(str(row) for row in range(self.first, self.first + self.size))
+
+    def open(self) -> MatrixShard:
+        """It is its own reference: nothing has to be read."""
+        return self
 
 
 def matrix_shards(counts: csr_array) -> list[MatrixShard]:
@@ -50,20 +56,15 @@ def matrix_shards(counts: csr_array) -> list[MatrixShard]:
 
 
 def grow_matrix(
-    counts: csr_array,
-    options: TreeOptions,
-    engine: Engine | None = None,
-    splitter: Splitter | None = None,
+    counts: csr_array, options: TreeOptions, engine: Engine, **more: Any
 ) -> tuple[Grown, MemoryBook]:
     """Grow a tree over the rows of `counts`; returns it and the documents' shares.
 
-    A `splitter` decomposes the nodes instead of `strod.tree.split.split_node`.
+    `more` are attributes of `strod.tree.grow.Ground`.
     """
     book = MemoryBook()
     occurrences = np.asarray(counts.sum(axis=0), dtype=np.int64).ravel()
-    with threadpool_limits(1):
-        tree = grow(
-            matrix_shards(counts), occurrences, options, engine or Serial(), book, Silent(),
-            splitter=splitter,
-        )  # fmt: skip
-    return tree, book
+    refs, retention = matrix_shards(counts), thinning(occurrences, options.thin)
+    ground = Ground(refs, retention, options, engine, book, Silent(), **more)
+    with one_blas_thread():
+        return grow(ground, occurrences), book

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from strod.compute.threads import spread
 from strod.tree.inference import FineTopics, Inferred, sparse_shares
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
     State = list[NDArray[np.float32] | None]
@@ -71,7 +71,7 @@ def polish(
     blocks: Sequence[Counts],
     start: FineTopics,
     sweeps: int,
-    engine: Engine,
+    threads: int,
     *,
     leaning: bool = False,
     guess: bool = False,
@@ -95,7 +95,7 @@ def polish(
             near = topics.near(topics.guess(block)) if guess else None
             return topics.infer(block, near, rounds, prior, evidence=True)
 
-        for index, found in enumerate(engine.map(sweep, range(len(blocks)))):
+        for index, found in enumerate(spread(sweep, range(len(blocks)), threads)):
             total = total + found.evidence
             state[index] = found.expected.astype(np.float32)
         topics = topics.learnt(total)
@@ -114,7 +114,7 @@ def _expected(
 def overlap(
     blocks: Sequence[Counts],
     topics: FineTopics,
-    engine: Engine,
+    threads: int,
     state: State | None = None,
     rounds: int = 0,
 ) -> Overlap:
@@ -134,7 +134,7 @@ def overlap(
         counts = shares * say[:, None]
         return counts.sum(axis=0), shares.T @ counts, (counts**2).sum(axis=0)
 
-    for part in engine.map(one, zip(blocks, states, strict=True)):
+    for part in spread(one, zip(blocks, states, strict=True), threads):
         weights += part[0]
         joint += part[1]
         squares += part[2]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.compute.kernels import fixed, kernel
+from strod.passes.meet import meetings
 from strod.tree.topic import ROOT
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref, Rows
     from strod.tree.topic import Node
-    from strod.tree.walk import Rows
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["NOTHING", "affinity", "head_words", "meetings", "npmi_table", "ranked", "scores"]
+__all__ = ["NOTHING", "affinity", "head_words", "npmi_table", "ranked", "scores"]
 
 HEADS = 20  # words of a topic whose order heeds how well they go together
 NOTHING = 1e-9  # score that rounding alone gives, where a topic is all that is above it
@@ -102,7 +102,7 @@ def npmi_table(pairs: Array, total: int, epsilon: float = 0.0) -> Array:
 
 
 def head_words(
-    shards: Sequence[Rows],
+    refs: Sequence[Ref[Rows]],
     nodes: Mapping[str, Node],
     fresh: Collection[str],
     kept: Array,
@@ -133,8 +133,8 @@ def head_words(
         weights[name] = np.maximum(score[best[name]], 0)
     if not best:
         return
-    met = meetings(shards, list(best.values()), len(root), engine)
-    documents = sum(shard.size for shard in shards)
+    met = meetings(refs, list(best.values()), len(root), engine)
+    documents = sum(ref.size for ref in refs)
     for (name, words), pairs in zip(best.items(), met, strict=True):
         score = weights[name]
         share = _normal(score)
@@ -151,62 +151,3 @@ def _largest(score: Array, occur: NDArray[np.bool_]) -> Numbers:
         least = np.partition(score[there], -HEADS)[-HEADS]
         there = there[score[there] >= least]
     return there[np.argsort(-score[there], kind="stable")][:HEADS]
-
-
-def meetings(
-    shards: Sequence[Rows], lists: list[Numbers], width: int, engine: Engine
-) -> list[Array]:
-    """For every list of words the number of documents in which two of them stand."""
-    longest = max(len(words) for words in lists)
-    total = np.zeros((len(lists), longest, longest))
-    known = _places(lists, width)
-
-    def visit(shard: Rows) -> NDArray[np.int32]:
-        counts, met = shard.counts, np.zeros(total.shape, dtype=np.int32)
-        indptr = np.asarray(counts.indptr, dtype=np.int64)
-        indices = np.asarray(counts.indices, dtype=np.int32)
-        _meet(*fixed(indptr, indices, *known), met)
-        return met
-
-    for met in engine.map(visit, shards):
-        total += met
-    return [pairs[: len(words), : len(words)] for pairs, words in zip(total, lists, strict=True)]
-
-
-def _places(lists: list[Numbers], width: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Where words stand in lists: for each word the first of its places, lists, positions."""
-    words = np.concatenate(lists)
-    order = np.argsort(words, kind="stable")
-    number = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
-    position = np.concatenate([np.arange(len(one)) for one in lists])
-    begin = np.searchsorted(words[order], np.arange(width + 1))
-    return begin, number[order], position[order]
-
-
-@kernel
-def _meet(indptr: Any, indices: Any, begin: Any, lists: Any, positions: Any, out: Any) -> None:
-    """Count for each list the pairs of its words that a document has, and each with itself.
-
-    A row that has a word twice, which none should, is no reason to write beyond a list's end.
-    """
-    number, longest = out.shape[0], out.shape[1]
-    held = np.empty((number, longest), dtype=np.int64)
-    some = np.zeros(number, dtype=np.int64)
-    touched = np.empty(number, dtype=np.int64)
-    for d in range(indptr.size - 1):
-        size = 0
-        for j in range(indptr[d], indptr[d + 1]):
-            for i in range(begin[indices[j]], begin[indices[j] + 1]):
-                one = lists[i]
-                if some[one] == 0:
-                    touched[size] = one
-                    size += 1
-                if some[one] < longest:
-                    held[one, some[one]] = positions[i]
-                    some[one] += 1
-        for t in range(size):
-            one = touched[t]
-            for a in range(some[one]):
-                for b in range(some[one]):
-                    out[one, held[one, a], held[one, b]] += 1
-            some[one] = 0

@@ -1,12 +1,13 @@
 """Changing one branch of a tree: which topics there are and what they are made of.
 
-These functions move parts around; they read no documents. Numbers that follow from the parts
-(words, weights, documents) are computed afterwards, for the topics that the functions return;
-all others keep theirs to the last bit. Children always add up to their parent.
+These functions move parts around; they read no documents. Each returns a plan: the topics whose
+numbers (words, weights, documents) are found afterwards, since they follow from the parts; all
+others keep theirs to the last bit. Children always add up to their parent.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 __all__ = [
+    "Plan",
     "bequests",
     "collapse",
     "combined",
     "descendants",
+    "drop",
     "mass_weight",
     "merge",
     "mixed_words",
@@ -40,6 +43,30 @@ __all__ = [
 
 COLLAPSED = "collapsed"
 NOTHING = 1e-9  # of the largest count: what vanishing shares leave behind, no evidence of a word
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a verb has done to the topics; their numbers are found afterwards.
+
+    Attributes
+    ----------
+    new, touched, gone : tuple of str
+        Ids of the topics that were made, that are made of something else now, or that are no
+        longer there. All others keep their numbers to the last bit.
+    weighed : frozenset of str
+        Those of the new and touched ones whose weight the verb knows.
+    """
+
+    new: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    weighed: frozenset[str] = frozenset()
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Topics whose words, documents and phrases are to be found."""
+        return self.new + self.touched
 
 
 def combined(masses: Iterable[Sequence[Part]]) -> list[Part]:
@@ -90,9 +117,11 @@ def mass_weight(tree: Grown, parts: Sequence[Part]) -> float:
     )
 
 
-def _drop(tree: Grown, names: Iterable[str]) -> None:
+def drop(tree: Grown, names: Sequence[str]) -> tuple[str, ...]:
+    """Take topics out of a tree."""
     for name in names:
         del tree.nodes[name]
+    return tuple(names)
 
 
 def _parent(tree: Grown, name: str) -> Node:
@@ -102,17 +131,17 @@ def _parent(tree: Grown, name: str) -> Node:
     return tree.nodes[above]
 
 
-def collapse(tree: Grown, name: str) -> list[str]:
+def collapse(tree: Grown, name: str) -> Plan:
     """Drop what is below a topic."""
     node = tree.nodes[name]
     if not node.children:
         raise UsageError(f"{name}: has no children to drop")
-    _drop(tree, descendants(tree, name))
+    gone = drop(tree, descendants(tree, name))
     node.children, node.alpha0, node.reason = [], 0.0, COLLAPSED
-    return []
+    return Plan(gone=gone)
 
 
-def merge(tree: Grown, names: Sequence[str]) -> list[str]:
+def merge(tree: Grown, names: Sequence[str]) -> Plan:
     """Two or more siblings become one; their children become its children.
 
     A topic without children becomes a child itself if another one has some, so that
@@ -141,14 +170,18 @@ def merge(tree: Grown, names: Sequence[str]) -> list[str]:
         whole.reason = members[0].reason
     whole.alpha = sum(member.alpha for member in members)
     parent.children = [name for name in parent.children if name not in names] + [whole.id]
-    _drop(tree, [member.id for member in members if member.id not in whole.children])
+    gone = drop(tree, [member.id for member in members if member.id not in whole.children])
     reorder(tree)
-    return [whole.id]
+    return Plan(new=(whole.id,), gone=gone, weighed=frozenset({whole.id}))
 
 
 def _merged_id(names: Sequence[str], parts: list[Part]) -> str:
-    """Id of a merged topic: of what was merged, and of what that was made of then."""
-    return sha256(f"{'+'.join(sorted(names))}/{parts}".encode()).hexdigest()[:12]
+    """Id of a merged topic: of what was merged, and of what that was made of then.
+
+    The text is written out, so that no other name of a class or a field changes an id.
+    """
+    made_of = ", ".join(f"Part(split={split!r}, fine={list(fine)})" for split, fine in parts)
+    return sha256(f"{'+'.join(sorted(names))}/[{made_of}]".encode()).hexdigest()[:12]
 
 
 def _attach(tree: Grown, name: str, parent: Node) -> None:
@@ -178,25 +211,21 @@ def bequests(tree: Grown, name: str) -> dict[str, list[Part]]:
     return {taker: combined([parts]) for taker, parts in given.items()}
 
 
-def remove(tree: Grown, name: str) -> list[str]:
-    """Dissolve a topic: each of its fine topics goes to the sibling it shares documents with.
-
-    Returns the topics that have got something.
-    """
+def remove(tree: Grown, name: str) -> Plan:
+    """Dissolve a topic: each of its fine topics goes to the sibling it shares documents with."""
     parent, node, given = _parent(tree, name), tree.nodes[name], bequests(tree, name)
-    _drop(tree, descendants(tree, name))
+    gone = drop(tree, [name, *descendants(tree, name)])
     parent.children.remove(name)
-    del tree.nodes[name]
     if not parent.children:
         parent.alpha0, parent.reason = 0.0, COLLAPSED
-        return []
+        return Plan(gone=gone)
     for taker, parts in given.items():
         tree.nodes[taker].parts = combined([tree.nodes[taker].parts, parts])
         tree.nodes[taker].bids = []
     heirs = [child for child in parent.children if child in given]
     for heir in heirs:
         tree.nodes[heir].alpha += node.alpha / len(heirs)
-    return list(given)
+    return Plan(touched=tuple(given), gone=gone, weighed=frozenset(given))
 
 
 def _takers(tree: Grown, parent: Node, split: str, fine: int, gone: str) -> list[str]:
@@ -219,8 +248,8 @@ def _lift(tree: Grown, name: str, split: str, fine: int) -> tuple[float, float]:
     return float(shared.joint[fine, own].sum()) / chance, node.weight
 
 
-def move(tree: Grown, name: str, target: str) -> list[str]:
-    """Put a topic under another parent. Returns the topics whose mass has changed."""
+def move(tree: Grown, name: str, target: str) -> Plan:
+    """Put a topic under another parent; those above it change."""
     old, new, node = _parent(tree, name), tree.nodes[target], tree.nodes[name]
     if new is old:
         raise UsageError(f"{name}: is a child of {target} already")
@@ -246,7 +275,7 @@ def move(tree: Grown, name: str, target: str) -> list[str]:
         tree.nodes[one].bids = []
     node.alpha = node.alpha or 1.0
     reorder(tree)
-    return touched
+    return Plan(touched=tuple(touched), weighed=frozenset(touched))
 
 
 def _chain(tree: Grown, name: str) -> list[str]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 import numpy as np
 
 from strod.moments.counts import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["ENOUGH", "draws", "root_counts", "thinning"]
+__all__ = ["ENOUGH", "blocks", "root_counts", "thinning"]
 
 ENOUGH = 4_000_000  # counts (word in document) that the root is learnt from by default
+BLOCK = 1 << 18  # counts that are worth a task of their own
 
 
 def thinning(
@@ -48,15 +49,27 @@ def root_counts(counts: csr_array, kept: NDArray[np.float32], clip: int) -> Coun
     return Counts(indptr, indices, tokens, kept[indices], counts.shape[1])
 
 
-def draws(ids: Iterable[str]) -> NDArray[np.float64]:
-    """A number in [0, 1) for every document, from its id alone.
+def blocks(parts: Sequence[Counts]) -> list[Counts]:
+    """Join small parts, so that a task is worth its start; decided by the data alone."""
+    joined: list[list[Counts]] = []
+    room = 0
+    for part in parts:
+        if not joined or room <= 0:
+            joined.append([])
+            room = BLOCK
+        joined[-1].append(part)
+        room -= len(part.indices)
+    return [_join(block) for block in joined]
 
-    A document is in a sample of share r if its number is below r: the same on every run,
-    in every order, and whatever is added later.
-    """
-    value = np.array([crc32(name.encode()) for name in ids], dtype=np.uint64)
-    value += np.uint64(0x9E3779B97F4A7C15)  # the finaliser of splitmix64 spreads the bits
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    value ^= value >> np.uint64(31)
-    return (value >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+def _join(parts: list[Counts]) -> Counts:
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+    return replace(
+        parts[0],
+        indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        indices=np.concatenate([part.indices for part in parts]),
+        tokens=np.concatenate([part.tokens for part in parts]),
+        chance=np.concatenate([part.chance for part in parts]),
+    )

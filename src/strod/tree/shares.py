@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -9,20 +10,38 @@ import numpy as np
 from strod.tree.inference import Shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from strod.model.model import Structure
+    from strod.model.placed import Placed
     from strod.tree.split import Split
     from strod.tree.topic import Node, Part
 
     Array = NDArray[np.float64]
 
-__all__ = ["Book", "Masses", "MemoryBook", "TopicShares", "local_shares", "paths"]
+__all__ = [
+    "Book",
+    "Kept",
+    "Masses",
+    "MemoryBook",
+    "MemoryShares",
+    "TopicShares",
+    "local_shares",
+    "paths",
+]
+
+
+class Kept(Protocol):
+    """Shares of all documents in decompositions, to be read here or elsewhere."""
+
+    def read(self, owner: str, first: int, size: int) -> Shares:
+        """Shares of `size` documents from number `first`."""
 
 
 class Book(Protocol):
-    """Shares of all documents in every decomposition, by its name."""
+    """Takes the shares of all documents in every decomposition, by its name."""
 
     def append(self, owner: str, part: Shares) -> None:
         """The next documents, in their order."""
@@ -30,8 +49,19 @@ class Book(Protocol):
     def close(self, owner: str) -> None:
         """All documents are there."""
 
+    def kept(self) -> Kept:
+        """What is there now."""
+
+
+@dataclass(frozen=True)
+class MemoryShares:
+    """Shares in memory."""
+
+    whole: Mapping[str, Shares]
+
     def read(self, owner: str, first: int, size: int) -> Shares:
-        """Shares of `size` documents from number `first`."""
+        """Shares of some documents."""
+        return rows(self.whole[owner], first, size)
 
 
 class MemoryBook:
@@ -49,9 +79,9 @@ class MemoryBook:
         """Join what was appended."""
         self._whole[owner] = joined(self._parts.pop(owner))
 
-    def read(self, owner: str, first: int, size: int) -> Shares:
-        """Shares of some documents."""
-        return rows(self._whole[owner], first, size)
+    def kept(self) -> MemoryShares:
+        """What is there now."""
+        return MemoryShares(dict(self._whole))
 
 
 def joined(parts: Sequence[Shares]) -> Shares:
@@ -85,16 +115,14 @@ class Masses:
     ----------
     splits : mapping of Split
         The decompositions.
-    local : callable
-        Documents by fine topics of a decomposition.
+    placed : Placed
+        Shares of the documents in a decomposition.
     size : int
         Number of documents.
     """
 
-    def __init__(
-        self, splits: Mapping[str, Split], local: Callable[[str], Array], size: int
-    ) -> None:
-        self._splits, self._local, self._size = splits, local, size
+    def __init__(self, splits: Mapping[str, Split], placed: Placed, size: int) -> None:
+        self._splits, self._placed, self._size = splits, placed, size
         self._columns: dict[str, Array] = {}
         self._whole: dict[str, Array] = {}
 
@@ -108,8 +136,9 @@ class Masses:
     def _part(self, part: Part) -> Array:
         name = part.split
         if name not in self._columns:
-            self._columns[name] = self._local(name)
-            self._whole[name] = self.of(self._splits[name].parts)
+            split = self._splits[name]
+            self._columns[name] = local_shares(self._placed[name], split.overlap.weights)
+            self._whole[name] = self.of(split.parts)
         return self._whole[name] * _sum(self._columns[name], part.fine)
 
 
@@ -124,7 +153,7 @@ class TopicShares(dict[str, "Array"]):
         them leads to it, and none is drawn from other topics.
     """
 
-    def __init__(self, nodes: Mapping[str, Node], masses: Masses) -> None:
+    def __init__(self, nodes: Mapping[str, Node | Structure], masses: Masses) -> None:
         super().__init__((name, masses.of(node.parts)) for name, node in nodes.items())
         self.bids = {
             name: np.max([masses.of(parts) for parts in node.bids], axis=0)
@@ -141,7 +170,9 @@ def _sum(columns: Array, chosen: Sequence[int]) -> Array:
     return total
 
 
-def paths(nodes: Mapping[str, Node], root: str, shares: Mapping[str, Array]) -> list[Array]:
+def paths(
+    nodes: Mapping[str, Node | Structure], root: str, shares: Mapping[str, Array]
+) -> list[NDArray[np.int64]]:
     """Numbers of the topics on each document's path: at every level the largest child.
 
     A step depends on the children of one topic only, so that changing a branch moves no

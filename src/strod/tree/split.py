@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from strod.tree.options import TreeOptions
     from strod.tree.polish import Polished
     from strod.tree.topic import Part
-    from strod.work import Engine
 
     Array = NDArray[np.float64]
 
@@ -102,7 +101,7 @@ def split_node(
     width: int,
     options: TreeOptions,
     random: np.random.Generator,
-    engine: Engine,
+    threads: int,
     power: Power = POWER,
     *,
     ahead: bool = True,
@@ -119,8 +118,8 @@ def split_node(
         How.
     random : Generator
         Belongs to this node.
-    engine : Engine
-        Maps over the blocks.
+    threads : int
+        Threads that work on the blocks.
     power : Power
         Iterations of the tensor power method.
     ahead : bool
@@ -139,10 +138,10 @@ def split_node(
     tokens = _tokens(blocks, len(present))
     often = _often(tokens, len(tokens) if not options.polish else FEW_WORDS)
     known = blocks if often.all() else [block.over(often) for block in blocks]
-    moments = Moments.of(known, int(often.sum()), engine)
+    moments = Moments.of(known, int(often.sum()), threads)
     if not moments.triples > 0:
         raise NotSplit("no document has three words")
-    node = _Node(blocks, tokens, often, moments, options, random, engine, power, documents, ahead)
+    node = _Node(blocks, tokens, often, moments, options, random, threads, power, documents, ahead)
     fit = node.best()
     polished, shared = node.without_junk(fit)
     if isinstance(options.children, int) or ahead:
@@ -277,7 +276,7 @@ class _Node(NamedTuple):
     moments: Moments
     options: TreeOptions
     random: np.random.Generator
-    engine: Engine
+    threads: int
     power: Power
     documents: int
     ahead: bool
@@ -308,7 +307,7 @@ class _Node(NamedTuple):
         found = spectrum(moments, min(rank, moments.width), self.random)
         k = _components(found, moments.noise, options, ahead=self.ahead)
         recovered, alpha0 = _recovered(moments, found, k, options, self.random, self.power)
-        given = self.blocks, self._start(recovered), options.polish, self.engine
+        given = self.blocks, self._start(recovered), options.polish, self.threads
         polished = polish_better(*given) if self.ahead else polish(*given, guess=True)
         shared = self._overlap(polished)
         size = polished.topics.size
@@ -356,7 +355,7 @@ class _Node(NamedTuple):
     def _polished(
         self, start: FineTopics, sweeps: int, *, leaning: bool, guess: bool
     ) -> tuple[Polished, Overlap]:
-        again = polish(self.blocks, start, sweeps, self.engine, leaning=leaning, guess=guess)
+        again = polish(self.blocks, start, sweeps, self.threads, leaning=leaning, guess=guess)
         return again, self._overlap(again)
 
     def _overlap(self, polished: Polished) -> Overlap:
@@ -366,4 +365,4 @@ class _Node(NamedTuple):
         """
         topics, state, leaning = polished
         rounds = 3 if leaning else int(self.ahead or topics.size > self.options.least)
-        return overlap(self.blocks, topics, self.engine, state, rounds)
+        return overlap(self.blocks, topics, self.threads, state, rounds)

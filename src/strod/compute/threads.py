@@ -1,16 +1,15 @@
-"""Threads of this machine: map over items, hand back results in the order of the items."""
+"""Threads of one process: map over items, hand back results in the order of the items."""
 
 from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["LocalEngine", "ordered_map"]
+__all__ = ["ordered_map", "spread"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,20 +36,8 @@ def ordered_map(
         pool.shutdown(cancel_futures=True)
 
 
-@dataclass(frozen=True)
-class LocalEngine:
-    """The engine of one machine.
-
-    Attributes
-    ----------
-    workers : int
-        Threads.
-    """
-
-    workers: int
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Results in the order of `items`; a single worker is the caller's own thread."""
-        if self.workers == 1:
-            return map(function, items)
-        return ordered_map(function, items, self.workers)
+def spread(
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """The same; a single thread is the caller's own."""
+    return map(function, items) if threads == 1 else ordered_map(function, items, threads)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strod.engine.local import LocalEngine, ordered_map
+from strod.compute.threads import ordered_map, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,8 +156,8 @@ def test_waiting_work_is_cancelled() -> None:
     assert set(started) <= {0, 1}
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_one_worker_is_the_thread_that_asks(workers: int) -> None:
-    found = LocalEngine(workers).map(lambda _: threading.current_thread().name, range(6))
+@pytest.mark.parametrize("threads", [1, 3])
+def test_one_thread_is_the_one_that_asks(threads: int) -> None:
+    found = spread(lambda _: threading.current_thread().name, range(6), threads)
     own = threading.current_thread().name
-    assert [name == own for name in found] == [workers == 1] * 6
+    assert [name == own for name in found] == [threads == 1] * 6

@@ -1,0 +1,52 @@
+"""One BLAS thread a task: its sums depend on the number of threads."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["one_blas_thread"]
+
+
+class _Limit:
+    """The limit of this process, and how many want it at the moment.
+
+    It holds for all threads: whoever lifted it at his own end would lift it for the others.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limits: threadpool_limits | None = None
+
+    def take(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limits = threadpool_limits(1)
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users and self._limits is not None:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS runs with one thread as long as anybody is inside."""
+    _limit.take()
+    try:
+        yield
+    finally:
+        _limit.give_back()

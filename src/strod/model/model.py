@@ -1,0 +1,281 @@
+"""The fitted model: how documents are placed in decompositions, and what share topics have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from strod.moments.counts import Counts
+from strod.tree.inference import likely
+from strod.tree.sampling import root_counts
+from strod.tree.shares import Masses, TopicShares, paths
+from strod.tree.topic import ROOT, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from strod.model.placed import Placed
+    from strod.tree.inference import Shares
+    from strod.tree.split import Split
+    from strod.tree.topic import Node
+
+    Array = NDArray[np.float64]
+    Found = dict[tuple[str, tuple[int, ...]], Counts]  # by decomposition and its topics
+
+__all__ = ["Model", "Structure", "added", "disjoint", "ordered", "structure", "topical"]
+
+
+class Structure(NamedTuple):
+    """A topic's place in the tree and what it is made of: all of it that placing takes.
+
+    Attributes
+    ----------
+    children : list of str
+        Ids.
+    parts : list of Part
+        What it is made of.
+    bids : list of list of Part
+        What competes for documents in its place, if it was merged.
+    """
+
+    children: list[str]
+    parts: list[Part]
+    bids: list[list[Part]]
+
+
+def structure(nodes: Mapping[str, Node]) -> dict[str, Structure]:
+    """The structure of a tree, as it is now."""
+    return {
+        name: Structure(list(node.children), list(node.parts), list(node.bids))
+        for name, node in nodes.items()
+    }
+
+
+@dataclass(frozen=True)
+class Model:
+    """All that places documents and says what share of them a topic has: no file, no engine.
+
+    Attributes
+    ----------
+    retention : ndarray of shape (V,), float32
+        Share of a word's tokens that is kept: thinning, fixed by the first build.
+    clip : int
+        Most occurrences of a word that count in a document; 0 for any number.
+    by_word : bool
+        Whether a token's topic depends on its word alone, as in the paper.
+    decompositions : mapping of Split
+        By name.
+    topics : mapping of Structure
+        By id, parents before children; none are needed to place documents.
+    """
+
+    retention: NDArray[np.float32]
+    clip: int
+    by_word: bool
+    decompositions: Mapping[str, Split]
+    topics: Mapping[str, Structure]
+
+    def root_counts(self, counts: csr_array) -> Counts:
+        """The counts of documents as the root sees them."""
+        return root_counts(counts, self.retention, self.clip)
+
+    def place(
+        self,
+        counts: Counts,
+        placed: Placed,
+        only: Collection[str] | None = None,
+        known: Found | None = None,
+    ) -> dict[str, Shares]:
+        """Shares of documents in decompositions that they have not been placed in yet.
+
+        Parameters
+        ----------
+        counts : Counts
+            The documents as the root sees them.
+        placed : Placed
+            Their shares in all other decompositions that are needed on the way.
+        only : collection of str, optional
+            The decompositions, if not all of them.
+        known : dict, optional
+            Topical counts of these documents, to which those are added that are found.
+        """
+        names = list(self.decompositions if only is None else only)
+        known = {} if known is None else known
+        masses = [self.decompositions[name].parts for name in names]
+        found = self._descend(counts, masses, placed, known, fresh=set(names))
+        for name, mass in zip(names, masses, strict=True):
+            if name not in found:
+                own = _total(mass, counts, known)
+                found[name] = self.decompositions[name].topics.shares(own)
+        return found
+
+    def topical_counts(
+        self,
+        counts: Counts,
+        masses: Sequence[Sequence[Part]],
+        placed: Placed,
+        chosen: NDArray[np.bool_] | None = None,
+        known: Found | None = None,
+    ) -> list[Counts]:
+        """What documents have of some masses.
+
+        Parameters
+        ----------
+        counts : Counts
+            The documents as the root sees them.
+        masses : sequence of list of Part
+            What is asked for.
+        placed : Placed
+            Shares in the decompositions on the way.
+        chosen : ndarray of bool, optional
+            Which of those documents `counts` has, if not all.
+        known : dict, optional
+            Topical counts of these documents that were found before; more are added.
+        """
+        known = {} if known is None else known
+        self._descend(counts, masses, placed, known, chosen)
+        return [_total(mass, counts, known) for mass in masses]
+
+    def masses(self, placed: Placed) -> Masses:
+        """Shares of documents in any mass."""
+        return Masses(self.decompositions, placed, placed.size)
+
+    def shares(self, placed: Placed, only: Collection[str] | None = None) -> TopicShares:
+        """Share of every topic in documents, or of some topics."""
+        topics = self.topics
+        topics = topics if only is None else {name: topics[name] for name in only}
+        return TopicShares(topics, self.masses(placed))
+
+    def paths(self, shares: Mapping[str, Array]) -> list[NDArray[np.int64]]:
+        """Numbers of the topics on each document's path, an array a level; -1 below a leaf."""
+        return paths(self.topics, ROOT, shares)
+
+    def ends(self, shares: Mapping[str, Array]) -> NDArray[np.int64]:
+        """Number of the topic at the end of each document's path."""
+        last, *deeper = self.paths(shares)
+        for level in deeper:
+            last = np.where(level >= 0, level, last)
+        return last
+
+    def _descend(
+        self,
+        counts: Counts,
+        masses: Sequence[Sequence[Part]],
+        placed: Placed,
+        known: Found,
+        chosen: NDArray[np.bool_] | None = None,
+        fresh: Collection[str] = (),
+    ) -> dict[str, Shares]:
+        """Topical counts of the parts of masses, and of all that they come from, into `known`.
+
+        Documents are placed in decompositions that are `fresh`; these shares are returned.
+        """
+        needed = self._needed(masses, known)
+        wanted = [*masses, *(self.decompositions[name].parts for name in needed)]
+        found: dict[str, Shares] = {}
+        for name in needed:
+            split = self.decompositions[name]
+            groups = {tuple(p.fine) for m in wanted for p in m if p.split == name and p.fine}
+            groups = {fine for fine in groups if (name, fine) not in known}
+            own = _total(split.parts, counts, known)
+            if name in fresh:
+                found[name] = split.topics.shares(own)
+            dense = self._weights(split, found[name] if name in found else placed[name])
+            dense = dense if chosen is None else dense[chosen]
+            for some in disjoint(sorted(groups)):
+                parts = topical(split, own, dense, some, by_word=self.by_word)
+                known |= {(name, fine): part for fine, part in zip(some, parts, strict=True)}
+        return found
+
+    def _needed(self, masses: Sequence[Sequence[Part]], known: Found) -> list[str]:
+        """Decompositions on the way, those above first; not if all is known."""
+        names: set[str] = set()
+        waiting = [part for mass in masses for part in mass]
+        while waiting:
+            part = waiting.pop()
+            if _key(part) not in known and part.split not in names:
+                names.add(part.split)
+                waiting += self.decompositions[part.split].parts
+        return [name for name in ordered(self.decompositions, names) if name in names]
+
+    def _weights(self, split: Split, shares: Shares) -> Array:
+        dense = shares.dense(split.topics.size)
+        if self.by_word:
+            dense[:] = split.overlap.weights
+        return dense
+
+
+def _total(mass: Sequence[Part], counts: Counts, known: Found) -> Counts:
+    """Topical counts of a mass, from those of its parts; without any, of all there is."""
+    return added([known[_key(part)] for part in mass if part.fine] or [counts])
+
+
+def _key(part: Part) -> tuple[str, tuple[int, ...]]:
+    return part.split, tuple(part.fine)
+
+
+def ordered(splits: Mapping[str, Split], wanted: Iterable[str]) -> list[str]:
+    """Splits and all that they come from, those first."""
+    found: dict[str, None] = {}
+    waiting = sorted(wanted, reverse=True)
+    while waiting:
+        name = waiting[-1]
+        above = [part.split for part in splits[name].parts if part.split not in found]
+        if above:
+            waiting += above
+        else:
+            found.setdefault(waiting.pop())
+    return list(found)
+
+
+def disjoint(groups: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+    """Groups of fine topics in as few lists as it takes for none to overlap in a list."""
+    lists: list[list[tuple[int, ...]]] = []
+    for group in groups:
+        for some in lists:
+            if all(set(group).isdisjoint(other) for other in some):
+                some.append(group)
+                break
+        else:
+            lists.append([group])
+    return lists
+
+
+def added(parts: Sequence[Counts]) -> Counts:
+    """The counts of disjoint topics together: chances add."""
+    first, *others = parts
+    if not others:
+        return first
+    tables = [part.table(part.chance.astype(np.float64)) for part in parts]
+    chance = sum(tables[1:], tables[0])
+    tokens = [part.table(part.tokens.astype(np.float64)) for part in parts]
+    most = tokens[0]
+    for table in tokens[1:]:
+        most = most.maximum(table)
+    chance.sort_indices()
+    most.sort_indices()
+    return Counts(
+        most.indptr.astype(np.int64), most.indices.astype(np.int32),
+        most.data.astype(np.float32), np.minimum(chance.data, 1).astype(np.float32), first.width,
+    )  # fmt: skip
+
+
+def topical(
+    split: Split,
+    counts: Counts,
+    shares: Array,
+    fine: Sequence[Sequence[int]],
+    *,
+    by_word: bool = False,
+) -> list[Counts]:
+    """Topical counts c·p(t|x,d) of groups of fine topics of a split, a row a document."""
+    groups = np.full(split.topics.size, -1, dtype=np.int64)
+    for number, group in enumerate(fine):
+        groups[list(group)] = number
+    chance = split.topics.posterior(counts, shares, groups, by_word=by_word)
+    return [likely(counts, one, split.topics.size) for one in chance]

@@ -1,0 +1,39 @@
+"""One node is one task: its inner loops are threads of the process that has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from strod.tree.sampling import blocks
+from strod.tree.split import POWER, NotSplit, split_node
+from strod.tree.topic import seed_of
+
+if TYPE_CHECKING:
+    from strod.moments.counts import Counts
+    from strod.tensor.power import Power
+    from strod.tree.options import TreeOptions
+    from strod.tree.split import Split
+
+__all__ = ["Sample", "decompose"]
+
+
+class Sample(NamedTuple):
+    """What a topic is learnt from: its topical counts in some documents, a part a shard."""
+
+    topic: str
+    parts: list[Counts]
+
+
+def decompose(
+    sample: Sample, width: int, options: TreeOptions, threads: int, power: Power = POWER
+) -> Split | str:
+    """The decomposition of a topic, or why it stays a leaf."""
+    random = np.random.default_rng(seed_of(options.seed, sample.topic))
+    ahead = options.ahead(sample.topic)
+    joined = blocks(sample.parts)
+    try:
+        return split_node(joined, width, options, random, threads, power, ahead=ahead)
+    except NotSplit as leaf:
+        return str(leaf)

@@ -1,0 +1,96 @@
+"""How often units stand for topics: the pass that `strod.phrases.topical` describes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strod.compute.kernels import fixed, kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from strod.engine.protocol import Engine
+    from strod.model.placed import Ref, Rows
+    from strod.phrases.topical import Batch
+
+    Array = NDArray[np.float64]
+    Shares = Callable[[int, int], Mapping[str, Array]]
+
+__all__ = ["count_units", "topical_counts"]
+
+
+@kernel
+def _spread(
+    indptr: Any, indices: Any, counts: Any, theta: Any, likely: Any, first: Any, size: Any,
+    needed: Any, part: Any, out: Any,
+) -> None:  # fmt: skip
+    for d in range(indptr.size - 1):
+        share = theta[d]
+        for j in range(indptr[d], indptr[d + 1]):
+            fit, total_of = likely[indices[j]], out[indices[j]]
+            part[0] = counts[j]
+            total_of[0] += part[0]
+            for t in range(first.size):
+                if size[t] == 0:
+                    continue
+                total = 0.0
+                if part[t] > 0.0:
+                    for z in range(first[t], first[t] + size[t]):
+                        total += share[z] * fit[z]
+                factor = part[t] / total if total > 0.0 else 0.0
+                for z in range(first[t], first[t] + size[t]):
+                    if needed[z]:
+                        part[z] = factor * share[z] * fit[z]
+                        total_of[z] += part[z]
+
+
+def topical_counts(
+    batch: Batch,
+    likely: NDArray[np.float32],
+    refs: Sequence[Ref[Rows]],
+    shares: Shares,
+    engine: Engine,
+) -> Array:
+    """c(P, t) of every unit and needed topic of a batch, one pass over the documents.
+
+    Parameters
+    ----------
+    batch : Batch
+        The topics.
+    likely : ndarray of shape (units, topics)
+        `strod.phrases.topical.evidence`.
+    refs : sequence of Ref
+        Documents by units.
+    shares : callable
+        Shares of the topics, by id, of documents from a number on.
+    engine : Engine
+        Maps over the documents.
+    """
+    total = np.zeros(likely.shape)
+    return engine.fold(count_units, refs, batch, likely, shares, start=total, add=_add)
+
+
+def _add(total: Array, part: tuple[NDArray[np.int64], Array]) -> Array:
+    units, counts = part
+    total[units] += counts
+    return total
+
+
+def count_units(
+    ref: Ref[Rows], batch: Batch, likely: NDArray[np.float32], shares: Shares
+) -> tuple[NDArray[np.int64], Array]:
+    """The units that some documents have, and c(P, t) of these there."""
+    counts, found = ref.open().counts, shares(ref.first, ref.size)
+    theta = np.stack([found[name] for name in batch.names], axis=1)
+    there = np.zeros(len(likely), dtype=bool)
+    there[counts.indices] = True
+    units, number = np.flatnonzero(there), (np.cumsum(there) - 1).astype(np.int32)
+    part, room = np.zeros((len(units), likely.shape[1])), np.zeros(len(batch.names))
+    given = (np.asarray(counts.indptr, dtype=np.int64), number[counts.indices], counts.data)
+    about = likely[units], batch.first, batch.size, batch.needed
+    _spread(*fixed(*given), theta, *about, room, part)
+    return units, part
