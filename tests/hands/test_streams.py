@@ -80,12 +80,8 @@ def test_a_terminal_that_goes(kept: Path, tmp_path: Path) -> None:
     script.write_text(HANG_UP)
     work = tmp_path / "work"
     work.mkdir()
-    arguments: list[str | Path] = [
-        sys.executable,
-        script,
-        kept.parent / "t.jsonl",
-        work / "w.strod",
-    ]
+    source, target = kept.parent / "t.jsonl", work / "w.strod"
+    arguments = [sys.executable, str(script), str(source), str(target)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 128 + signal.SIGHUP, done.stderr
     assert done.stderr == "strod: stopped; nothing is half done\n"

@@ -57,6 +57,12 @@ RARELY = st.integers(0, 9).map(lambda number: number == 9)
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
+def same_name(one: str, other: str) -> bool:
+    """Whether two topics may not be called so; no name is no obstacle."""
+    first, second = (" ".join(name.split()).casefold() for name in (one, other))
+    return bool(first) and first == second
+
+
 class Revisions(RuleBasedStateMachine):
     """A workspace and what it must look like."""
 
@@ -68,6 +74,7 @@ class Revisions(RuleBasedStateMachine):
         self.workspace = Workspace(shutil.copytree(self.base, self.folder / "w.strod"))
         self.done = [state_of(self.workspace)]
         self.undone: list[State] = []
+        self.dropped = 0  # undone, and then no longer to be had back
         self.files = files_of(self.workspace)
         topics = self.topics
         self.born = {name: topic.numbers for name, topic in topics.items()}
@@ -131,6 +138,7 @@ class Revisions(RuleBasedStateMachine):
             return None
         before = self.topics
         self.done.append(state_of(self.workspace))
+        self.dropped += len(self.undone)
         self.undone.clear()
         check_scope(before, self.topics, scope)
         check_change(before, self.topics, change)
@@ -269,6 +277,10 @@ class Revisions(RuleBasedStateMachine):
         def act(**how: Any) -> Change:
             return self.workspace.rename(topic, label, **how)
 
+        if any(one != name and same_name(topic.numbers.label, label)
+               for one, topic in self.topics.items()):  # fmt: skip
+            self.refused(act)
+            return
         self.act(act, Scope({name}, set(), set()), rehearse=dry)
         old = self.done[-2].topics[name].numbers
         now = self.topics[name].numbers
@@ -292,7 +304,8 @@ class Revisions(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["o/99", "", "o/", "/", "000000000000", "p"]))
     def nonsense(self, name: str) -> None:
-        self.refused(lambda **how: self.workspace.rename(name, "x", **how))
+        if not any(same_name(topic.numbers.label, name) for topic in self.topics.values()):
+            self.refused(lambda **how: self.workspace.rename(name, "x", **how))
         if len(self.done) == 1:
             self.refused(self.workspace.undo)
         if not self.undone:
@@ -343,8 +356,14 @@ class Revisions(RuleBasedStateMachine):
         self.workspace = Workspace(self.workspace.path)
         assert state_of(self.workspace) == self.done[-1]
         assert self.workspace.check() == []
-        history = [entry["undone"] for entry in self.workspace.history()]
-        assert history == [False] * len(self.done) + [True] * len(self.undone)
+        history, about = self.workspace.history(), self.workspace.manifest.tree
+        there = {*about.history, *about.undone}
+        flags = [entry["undone"] for entry in history if entry["revision"] in there]
+        assert flags == [False] * len(self.done) + [True] * len(self.undone)
+        lost = [entry["undone"] for entry in history if entry["revision"] not in there]
+        assert lost == [True] * self.dropped
+        numbers = [entry["revision"] for entry in history]
+        assert numbers == sorted(numbers)  # in the order in which they were made
 
 
 def machine(base: Path) -> type[Revisions]:
