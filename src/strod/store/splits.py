@@ -260,7 +260,8 @@ def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, Sp
 def _check_references(files: Files, used: Sequence[Part], splits: Mapping[str, Split]) -> None:
     """Components are there, and no decomposition is made of itself, however far down."""
     for part in used:
-        if any(not 0 <= fine < splits[part.split].topics.size for fine in part.fine):
+        size = splits[part.split].topics.size
+        if not part.fine or any(not 0 <= fine < size for fine in part.fine):
             raise DamagedError(f"{part.split} has fewer topics", file=files.root)
     done: set[str] = set()
     waiting = dict(splits)

@@ -237,5 +237,5 @@ def _check_tree(topics: Mapping[str, TopicRecord], size: int, width: int) -> Non
 
 def _check_components(name: str, components: Iterable[Part]) -> None:
     for part in components:
-        if len(set(part.fine)) != len(part.fine) or min(part.fine, default=0) < 0:
-            raise ValueError(f"topic {name} is made of a component twice")
+        if len(set(part.fine)) != len(part.fine) or min(part.fine, default=-1) < 0:
+            raise ValueError(f"topic {name} is made of no component, or of one twice")
