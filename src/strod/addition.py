@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from strod.wording import counted
 
 if TYPE_CHECKING:
     from strod.engine.protocol import Engine
+    from strod.keywords import AddOptions
     from strod.progress import Progress
     from strod.store.change import Staging
     from strod.store.schema import CorpusRecord
@@ -86,28 +87,16 @@ class Addition:
     missing: list[str] = field(default_factory=list)
 
 
-def add(  # noqa: PLR0913 - all but two by name
-    workspace: Workspace,
-    sources: list[Any],
-    *,
-    replace: bool = False,
-    note: str = "",
-    dry_run: bool = False,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Addition:
+def add(workspace: Workspace, sources: list[Any], **options: Unpack[AddOptions]) -> Addition:
     """Append documents to a workspace.
 
     The words of the model, the topics' numbers and phrases stay as they are. An id that is
     in the corpus already is refused, with nothing changed, unless `replace` is true: then
     the document that had it is taken out.
     """
+    replace, note = options.pop("replace", False), options.pop("note", "")
+    dry_run, progress = options.pop("dry_run", False), options.pop("progress", None) or Silent()
     check_text("the note", note)
-    progress = progress or Silent()
-    if workers is not None:
-        options["workers"] = workers
-
     lost: list[str] = []
 
     def work(staging: Staging) -> Addition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import orjson
 import typer
@@ -48,7 +49,7 @@ def assign(
     lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
-            given = {
+            given: dict[str, Any] = {
                 "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
                 "follow_links": follow_links,
             }  # fmt: skip

@@ -270,9 +270,11 @@ def add(
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
-    given = {
-        "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
-    }  # fmt: skip
+    given: dict[str, Any] = {
+        "text_field": text_field,
+        "id_field": id_field,
+        "tokenizer": tokenizer,
+    }
     options = {name: value for name, value in given.items() if value}
     with TerminalProgress(quiet=quiet) as progress:
         found = opened.add(
