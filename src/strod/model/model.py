@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from strod.model.placed import Placed
 from strod.moments.counts import Counts
 from strod.tree.inference import likely
 from strod.tree.sampling import root_counts
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.model.placed import Placed
     from strod.tree.inference import Shares
     from strod.tree.split import Split
     from strod.tree.topic import Node
@@ -114,6 +114,11 @@ class Model:
                 found[name] = self.decompositions[name].topics.shares(own)
         return found
 
+    def place_new(self, counts: csr_array) -> Placed:
+        """Shares of documents that are new, in all decompositions."""
+        new = Placed(0, counts.shape[0])
+        return new.extended(self.place(self.root_counts(counts), new))
+
     def topical_counts(
         self,
         counts: Counts,
@@ -154,6 +159,12 @@ class Model:
     def paths(self, shares: Mapping[str, Array]) -> list[NDArray[np.int64]]:
         """Numbers of the topics on each document's path, an array a level; -1 below a leaf."""
         return paths(self.topics, ROOT, shares)
+
+    def totals(self, shares: TopicShares) -> tuple[Array, NDArray[np.int64]]:
+        """Sum of the documents' shares in each topic, and how many paths lead there."""
+        levels = np.stack(self.paths(shares))
+        documents = np.bincount(levels[levels >= 0], minlength=len(self.topics))
+        return np.array([shares[name].sum() for name in self.topics]), documents
 
     def ends(self, shares: Mapping[str, Array]) -> NDArray[np.int64]:
         """Number of the topic at the end of each document's path."""
