@@ -374,7 +374,7 @@ class _Draft:
         wanted = children
         if isinstance(children, int):
             wanted = children - len(pinned)
-            if wanted < 2:  # noqa: PLR2004
+            if wanted < 2:
                 least = f"{len(pinned) + 2} or more beside pinned ones" if pinned else "2 or more"
                 raise UsageError(f"{topic}: `children` must be {least}, not {children}")
         for name in others:

@@ -41,9 +41,9 @@ def assign(
       strod assign papers.strod > topics.jsonl
       strod assign papers.strod new.jsonl
       echo "a text about trees" | strod assign papers.strod -
-    """  # noqa: D301
-    from strod.assign import assign_corpus, assign_new  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.assign import assign_corpus, assign_new
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     lines: list[str] = []

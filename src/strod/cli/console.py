@@ -142,7 +142,7 @@ def number(value: int) -> str:
 def size(value: float) -> str:
     """412 MB."""
     for unit in ("bytes", "kB", "MB"):
-        if value < 1000:  # noqa: PLR2004
+        if value < 1000:
             return f"{value:.0f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"

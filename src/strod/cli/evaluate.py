@@ -47,9 +47,9 @@ def evaluate(
       strod evaluate papers.strod
       strod evaluate papers.strod --labels subject
       strod evaluate papers.strod --json | jq '.flags[].suggestion'
-    """  # noqa: D301
-    from strod.evaluate import evaluate as measure  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.evaluate import evaluate as measure
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     with TerminalProgress(quiet=quiet) as progress:

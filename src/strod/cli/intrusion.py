@@ -47,8 +47,8 @@ def make(
     Examples:
       strod intrusion make papers.strod --out study.html
       strod intrusion make ours.strod lda.strod --questions 20 --seed 7 --out study.html
-    """  # noqa: D301
-    from strod.intrusion import make as write  # noqa: PLC0415
+    """
+    from strod.intrusion import make as write
 
     made = write(workspaces, out, questions=questions, seed=seed, x=x, overwrite=overwrite)
     if quiet:
@@ -77,8 +77,8 @@ def score(
     Examples:
       strod intrusion score answers-*.json
       strod intrusion score answers-Ann.json --key study.key.json --json
-    """  # noqa: D301
-    from strod.intrusion import score as scored  # noqa: PLC0415
+    """
+    from strod.intrusion import score as scored
 
     result = scored(answers, key)
     if as_json:

@@ -53,7 +53,7 @@ def _changed(
     quiet: bool,
 ) -> Change:
     """Carry out a verb with a progress bar, then say what it did."""
-    from strod.workspace import Workspace  # noqa: PLC0415
+    from strod.workspace import Workspace
 
     workspace = Workspace(path)
     with TerminalProgress(quiet=quiet) as progress:
@@ -119,7 +119,7 @@ def expand(
     Examples:
       strod expand papers.strod o/1/2 --children 4
       strod expand papers.strod o/1 --children auto --dry-run
-    """  # noqa: D301
+    """
     wanted = shape.number_or("children", children, int, "auto")
     change = _changed(
         workspace,
@@ -266,8 +266,8 @@ def add(
     Examples:
       strod add papers.strod new.jsonl --note "November"
       strod add papers.strod corrected.jsonl --replace
-    """  # noqa: D301
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     given: dict[str, Any] = {
@@ -329,7 +329,7 @@ def compact(
 
     Example: strod compact papers.strod --keep 10
     """
-    from strod.workspace import Workspace  # noqa: PLC0415
+    from strod.workspace import Workspace
 
     done = Workspace(workspace).compact(keep, dry_run=dry_run)
     output().print(
@@ -343,7 +343,7 @@ def history(workspace: Path = WORKSPACE) -> None:
 
     Example: strod history papers.strod
     """
-    from strod.workspace import Workspace  # noqa: PLC0415
+    from strod.workspace import Workspace
 
     console = output()
     for entry in Workspace(workspace).history():

@@ -68,7 +68,7 @@ def evaluate(
     workers : int, optional
         Threads; all cores if not given.
     """
-    if top < 2:  # noqa: PLR2004
+    if top < 2:
         raise UsageError(f"top is {top}: two words or more make a pair")
     values = None if labels is None else read_labels(workspace.corpus, labels)
     chosen = CorpusOptions() if workers is None else CorpusOptions(workers=workers)

@@ -32,7 +32,7 @@ def whole(value: float) -> str:
 
 def seconds(value: float) -> str:
     """Three figures."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 COLUMNS = [

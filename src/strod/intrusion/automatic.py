@@ -93,7 +93,7 @@ def _check(kinds: Sequence[str], questions: int, seed: int, x: int, of: str) -> 
             raise UsageError(f"kind {kind}: choose from {', '.join(KINDS)}")
     if of not in OF:
         raise UsageError(f"of {of}: choose from {', '.join(OF)}")
-    if questions < 1 or x < 3 or seed < 0:  # noqa: PLR2004
+    if questions < 1 or x < 3 or seed < 0:
         raise UsageError("questions must be 1 or more, x 3 or more, seed not negative")
 
 
