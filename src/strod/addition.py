@@ -192,11 +192,16 @@ class _Addition:
         growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
         size = max(self._new.documents, 1)
         return Addition(
-            self._new.documents, report["documents"]["rejected"], self._removal.documents,
-            unknown, empty / size, growth, self._new_phrases(),
+            self._new.documents,
+            report["documents"]["rejected"],
+            self._removal.documents,
+            unknown,
+            empty / size,
+            growth,
+            self._new_phrases(),
             {name: wrong for name, wrong in report["metadata_misfits"].items() if wrong},
             report["metadata_missing"],
-        )  # fmt: skip
+        )
 
     def _translate(self) -> tuple[int, float]:
         """The new segment in the words of the corpus.

@@ -182,9 +182,11 @@ def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it m
     splitter = None
     if shape.method in METHODS[1:]:
         splitter = paper_splitter(
-            shape, lambda: csr_array(vstack([ref.open().counts for ref in refs])),
-            len(corpus.vocabulary), memory,
-        )  # fmt: skip
+            shape,
+            lambda: csr_array(vstack([ref.open().counts for ref in refs])),
+            len(corpus.vocabulary),
+            memory,
+        )
     baseline = shape.method in BASELINES
     with DiskBook(root, corpus.segments) as book:
         ground = Ground(

@@ -50,9 +50,11 @@ def assign(
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
             given: dict[str, Any] = {
-                "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
+                "text_field": tuple(text_field or ()),
+                "id_field": id_field,
+                "tokenizer": tokenizer,
                 "follow_links": follow_links,
-            }  # fmt: skip
+            }
             options = {name: value for name, value in given.items() if value}
             rows = assign_new(
                 opened, *sources, progress=progress, tell=lines.append, format=format, **options

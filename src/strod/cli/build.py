@@ -100,19 +100,38 @@ def build(
       zcat news.txt.gz | strod build - -o news.strod  one document a line
     """
     options: dict[str, Any] = {
-        "text_field": text_field, "id_field": id_field, "meta": meta, "format": format,
-        "duplicates": duplicates, "strict": strict, "follow_links": follow_links,
-        "language": language, "min_df": min_df, "max_df": max_df, "numbers": numbers, "stem": stem,
-        "max_vocabulary": max_vocabulary, "tokenizer": tokenizer, "height": height, "width": width,
+        "text_field": text_field,
+        "id_field": id_field,
+        "meta": meta,
+        "format": format,
+        "duplicates": duplicates,
+        "strict": strict,
+        "follow_links": follow_links,
+        "language": language,
+        "min_df": min_df,
+        "max_df": max_df,
+        "numbers": numbers,
+        "stem": stem,
+        "max_vocabulary": max_vocabulary,
+        "tokenizer": tokenizer,
+        "height": height,
+        "width": width,
         "children": shape.number_or("children", children, int, "auto"),
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
-        "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
-        "engine": engine, "iterations": iterations, "method_seconds": method_seconds, "seed": seed,
-        "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
-        "phrases": phrases, "phrase_length": phrase_length,
+        "sample": shape.number_or("sample", sample, int, "auto", "all"),
+        "method": method,
+        "engine": engine,
+        "iterations": iterations,
+        "method_seconds": method_seconds,
+        "seed": seed,
+        "lookahead": shape.switch("lookahead", lookahead),
+        "polish": polish,
+        "topical": topical,
+        "phrases": phrases,
+        "phrase_length": phrase_length,
         "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
-    }  # fmt: skip
+    }
     run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
 
 

@@ -124,9 +124,12 @@ def one_line(content: Any) -> Any:
 def output() -> Console:
     """Where results go; as wide as the terminal, without markup in the text."""
     return _Console(
-        file=_behind(sys.stdout), highlight=False, markup=False, emoji=False,
+        file=_behind(sys.stdout),
+        highlight=False,
+        markup=False,
+        emoji=False,
         soft_wrap=not sys.stdout.isatty(),
-    )  # fmt: skip
+    )
 
 
 def say(text: str, *, error: bool = False) -> None:

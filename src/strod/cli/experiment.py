@@ -68,11 +68,23 @@ def experiment(
 
     memory_size(memory)  # refuses nonsense before anything is measured
     settings = Settings(
-        corpora=(*corpus, *(more or [])), out=out, quick=quick, methods=_names(methods),
-        fresh=fresh, iterations=iterations, measured=measured, runs=runs, sample=sample,
-        vocabularies=_numbers(max_vocabulary), children=children, workers=workers, memory=memory,
-        limit=limit, text_field=tuple(text_field), labels=labels,
-    )  # fmt: skip
+        corpora=(*corpus, *(more or [])),
+        out=out,
+        quick=quick,
+        methods=_names(methods),
+        fresh=fresh,
+        iterations=iterations,
+        measured=measured,
+        runs=runs,
+        sample=sample,
+        vocabularies=_numbers(max_vocabulary),
+        children=children,
+        workers=workers,
+        memory=memory,
+        limit=limit,
+        text_field=tuple(text_field),
+        labels=labels,
+    )
     try:
         with TerminalProgress(quiet=quiet) as progress:
             result = run_experiment(name, settings, progress)

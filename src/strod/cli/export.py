@@ -45,9 +45,15 @@ def export(
     opened = Workspace(workspace)
     with TerminalProgress(quiet=quiet) as progress:
         text = write(
-            opened, to, out, phrases=phrases, documents=documents, base=base,
-            overwrite=overwrite, progress=progress,
-        )  # fmt: skip
+            opened,
+            to,
+            out,
+            phrases=phrases,
+            documents=documents,
+            base=base,
+            overwrite=overwrite,
+            progress=progress,
+        )
     if text is not None:
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()

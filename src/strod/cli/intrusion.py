@@ -96,13 +96,18 @@ def _print(result: dict[str, Any]) -> None:
             say(f"  {judge} left {number(open_)} unanswered; they are not counted")
     print()
     rows = [
-        [name, kind, *(str(found[column]) for column in _COLUMNS[2:]),
-         *(_digits(found[measure]) for measure in _MEASURES),
-         _digits(found["consistent"]["f1"]), _digits(found["chance"])]
+        [
+            name,
+            kind,
+            *(str(found[column]) for column in _COLUMNS[2:]),
+            *(_digits(found[measure]) for measure in _MEASURES),
+            _digits(found["consistent"]["f1"]),
+            _digits(found["chance"]),
+        ]
         for name, kinds in result["methods"].items()
         for kind, found in kinds.items()
         if found["questions"]
-    ]  # fmt: skip
+    ]
     _print_table([*_COLUMNS, "precision", "recall", "F1", "F1 all agree", "chance"], rows)
     print('\n"unable to choose" lowers recall, not precision')
     if len(judges) > 1:

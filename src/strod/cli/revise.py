@@ -63,10 +63,12 @@ def _changed(
     parts = [
         f"{number(len(names))} {what}"
         for names, what in (
-            (change.added, "new"), (change.changed, "changed"), (change.removed, "gone"),
+            (change.added, "new"),
+            (change.changed, "changed"),
+            (change.removed, "gone"),
         )
         if names
-    ]  # fmt: skip
+    ]
     if change.documents:
         more = "more" if change.documents > 0 else "fewer"
         parts.append(f"{counted(abs(change.documents), 'document')} {more}")
@@ -278,9 +280,16 @@ def add(
     options = {name: value for name, value in given.items() if value}
     with TerminalProgress(quiet=quiet) as progress:
         found = opened.add(
-            *sources, replace=replace, note=note, dry_run=dry_run, progress=progress,
-            strict=strict, format=format, follow_links=follow_links, **options,
-        )  # fmt: skip
+            *sources,
+            replace=replace,
+            note=note,
+            dry_run=dry_run,
+            progress=progress,
+            strict=strict,
+            format=format,
+            follow_links=follow_links,
+            **options,
+        )
     console, more = output(), found.documents - found.replaced if dry_run else 0
     console.print(
         f"{'would add' if dry_run else 'added'} {counted(found.documents, 'document')}"

@@ -135,9 +135,14 @@ def print_branch(change: Change, surfaces: Sequence[str], console: Console) -> l
             continue
         node = change.nodes[name]
         head = Text.assemble(
-            (path, "bold"), " ", (percent(node.weight), "cyan"), " ", (name, "dim"), "  ",
+            (path, "bold"),
+            " ",
+            (percent(node.weight), "cyan"),
+            " ",
+            (name, "dim"),
+            "  ",
             (f"{node.label}: " if node.named else "", "bold"),
-        )  # fmt: skip
+        )
         texts = [text for text, _ in node.phrases] or [surfaces[word] for word in node.heads]
         texts, room = texts[:SHOWN], console.width - head.cell_len
         while len(texts) > 1 and console.is_terminal and cell_len(", ".join(texts)) > room:
@@ -159,9 +164,13 @@ def _line(
     guide: str, topic: Topic, texts: list[str], console: Console, *, fit: bool, ids: bool
 ) -> Text:
     head = Text.assemble(
-        (guide, "dim"), (topic.path, "bold" if topic.level < 2 else ""), " ",
-        (percent(topic.weight), "cyan"), "  ", (f"{topic.id}  " if ids else "", "dim"),
-    )  # fmt: skip
+        (guide, "dim"),
+        (topic.path, "bold" if topic.level < 2 else ""),
+        " ",
+        (percent(topic.weight), "cyan"),
+        "  ",
+        (f"{topic.id}  " if ids else "", "dim"),
+    )
     if topic.named:  # by somebody; other names are made of the phrases that follow
         head += Text.assemble((f"{topic.label}", "bold"), ": ")
     notes = [topic.reason] * (topic.reason not in LEAF and topic.level > 0)

@@ -135,10 +135,13 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
         return found
 
     row = {
-        "corpus": texts.name, "method": method, "documents": documents,
-        "children": shape["children"], "height": shape["height"],
+        "corpus": texts.name,
+        "method": method,
+        "documents": documents,
+        "children": shape["children"],
+        "height": shape["height"],
         "max_vocabulary": shape["vocabulary"],
-    }  # fmt: skip
+    }
     return Cell(row, context.key(texts, method, timed=True), work)
 
 

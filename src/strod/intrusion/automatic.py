@@ -123,10 +123,11 @@ def _summary(questions: Sequence[Question], meetings: Meetings) -> dict[str, Any
     credit = [_credit(one, meetings) for one in questions]
     levels = sorted({one.level for one in questions})
     by_level = {
-        str(level): _mean((one, got) for one, got in zip(questions, credit, strict=True)
-                     if one.level == level)
+        str(level): _mean(
+            (one, got) for one, got in zip(questions, credit, strict=True) if one.level == level
+        )
         for level in levels
-    }  # fmt: skip
+    }
     return _mean(zip(questions, credit, strict=True)) | {"levels": by_level}
 
 
@@ -161,7 +162,8 @@ def odd_one_out(options: Sequence[Sequence[int]], meetings: Meetings) -> list[in
     items = np.array([item for option in options for item in option])
     owner = np.repeat(np.arange(len(options)), [len(option) for option in options])
     values = meetings.npmi(items)
-    means = np.array([values[np.ix_(owner == one, owner != one)].mean()
-                      for one in range(len(options))]).round(_DIGITS)  # fmt: skip
+    means = np.array(
+        [values[np.ix_(owner == one, owner != one)].mean() for one in range(len(options))]
+    ).round(_DIGITS)
     lowest: list[int] = np.flatnonzero(means == means.min()).tolist()
     return lowest

@@ -271,9 +271,12 @@ def added(parts: Sequence[Counts]) -> Counts:
     chance.sort_indices()
     most.sort_indices()
     return Counts(
-        most.indptr.astype(np.int64), most.indices.astype(np.int32),
-        most.data.astype(np.float32), np.minimum(chance.data, 1).astype(np.float32), first.width,
-    )  # fmt: skip
+        most.indptr.astype(np.int64),
+        most.indices.astype(np.int32),
+        most.data.astype(np.float32),
+        np.minimum(chance.data, 1).astype(np.float32),
+        first.width,
+    )
 
 
 def topical(
