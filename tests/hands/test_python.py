@@ -89,7 +89,7 @@ def test_unknown_words_only(workspace: Workspace) -> None:
         ("expand", {"topic": "o/1", "childen": 3}, "children"),
         ("rename", {"topic": "o/1", "label": "x", "nota": "y"}, "note"),
         ("undo", {"dryrun": True}, "dry_run"),
-        ("collapse", {"topic": "o/1", "zzz": 1}, "dry_run, note, progress, workers"),
+        ("collapse", {"topic": "o/1", "zzz": 1}, "dry_run, engine, note, progress, workers"),
     ],
 )
 def test_unknown_keywords(
