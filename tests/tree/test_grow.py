@@ -499,7 +499,7 @@ def test_dense_moments_of_many_words_are_refused(method: str, words: int, size: 
     with pytest.raises(UsageError, match=rf"method {method} .*{words:,} words need {size}") as why:
         paper_splitter(options, lambda: pytest.fail("never asked for"), words, 2 << 30)
     assert "memory leaves 2.1 GB" in str(why.value)
-    assert "--max-vocabulary" in str(why.value)
+    assert "max_vocabulary" in str(why.value)
     assert "\n" not in str(why.value)
 
 
