@@ -41,13 +41,15 @@ def assign(
       strod assign papers.strod new.jsonl
       echo "a text about trees" | strod assign papers.strod -
     """  # noqa: D301
-    from strod.assign import assign_corpus, assign_new  # noqa: PLC0415
+    from strod.placements import assign_corpus  # noqa: PLC0415
     from strod.workspace import Workspace  # noqa: PLC0415
 
     opened = Workspace(workspace)
     lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
+            from strod.assign import assign_new  # noqa: PLC0415 - the others start at once
+
             given = {
                 "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
                 "follow_links": follow_links,
