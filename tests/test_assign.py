@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import strod
-from strod.assign import assign_corpus, assign_new
+from strod.assign import assign_new
 from strod.corpus import segment
 from strod.errors import InputError, StrodError, UsageError
+from strod.placements import assign_corpus
 from strod.store.manifest import sealed
 from strod.workspace import Workspace
 from tests.conftest import Bench, check_error, json_lines, names, strod_process

@@ -26,7 +26,7 @@ from strod.estimator import TopicHierarchy
 from strod.extras import install
 from strod.tree.options import TreeOptions
 from strod.tree.planted import Planted, plant, recovery_error
-from strod.tree.topic import walk
+from strod.values.topic import walk
 from tests.planted_text import PARENTS, planted_texts
 from tests.tree.helpers import grow_matrix
 

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
 import strod
-from strod.assign import assign_corpus
 from strod.errors import TopicError, UsageError
+from strod.placements import assign_corpus
 from strod.store.files import Files
 from strod.store.schema import Change
 from strod.store.splits import DiskBook, SavedShares, read_split, write_split
@@ -22,7 +22,7 @@ from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import TreeOptions
 from strod.tree.planted import plant
-from strod.tree.ranking import ranked
+from strod.values.words import ranked
 from strod.workspace import Workspace
 from tests.planted_text import LEAVES, PARENTS, planted_texts, planted_words
 from tests.tree.helpers import document_shares, ground, grow_matrix

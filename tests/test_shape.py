@@ -171,6 +171,7 @@ def test_random_numbers_come_from_a_seed() -> None:
 @pytest.mark.parametrize(
     ("layer", "above"),
     [
+        ("values", {f"strod.{path.stem}" for path in ROOT.iterdir()} - {"strod.values"}),
         ("text", {"strod.corpus", "strod.store", "strod.engine", "strod.cli", "strod.pipeline"}),
         ("engine", {"strod.corpus", "strod.text", "strod.store", "strod.cli", "strod.pipeline"}),
         ("store", {"strod.corpus", "strod.text", "strod.cli", "strod.pipeline"}),
@@ -193,6 +194,12 @@ def test_layers_do_not_reach_up(layer: str, above: set[str]) -> None:
         named = {name for name in imports(path) if not name.startswith("strod.engine.protocol")}
         reached = {name for name in named for one in above if f"{name}.".startswith(f"{one}.")}
         assert reached == set(), path
+
+
+def test_values_need_numpy_alone() -> None:
+    inside = [path for path in MODULES if path.is_relative_to(ROOT / "values")]
+    named = {name.partition(".")[0] for path in inside for name in imports(path)}
+    assert named - sys.stdlib_module_names == {"numpy", "strod"}
 
 
 def test_public_names() -> None:

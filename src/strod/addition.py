@@ -33,6 +33,7 @@ from strod.store.phrases import write_counts
 from strod.store.schema import Change
 from strod.store.schema import replace as record_with
 from strod.store.splits import DiskBook
+from strod.store.tables import numbers
 from strod.store.topics import undone_changes, write_revision
 from strod.text.sources import resolve
 from strod.warned import left_out, warned
@@ -214,7 +215,7 @@ class _Addition:
         known = {word: row for row, word in enumerate(self._corpus.lexicon["word"].to_pylist())}
         words = self._new.lexicon["word"].to_pylist()
         row_of = np.array([known.get(word, UNKNOWN) for word in words] or [0], dtype=np.int32)
-        columns = self._corpus.lexicon["column"].to_numpy()
+        columns = numbers(self._corpus.lexicon["column"])
         width = len(self._corpus.vocabulary)
         names = {"tokens": "<i4", "indptr": "<i8", "indices": "<i4", "counts": "<i4"}
         writers = {name: ArrayWriter(target / f"{name}.npy", kind) for name, kind in names.items()}

@@ -1,4 +1,4 @@
-"""Topics of documents: of the corpus from disk, of new text by inference."""
+"""Topics of new documents, by inference."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.errors import UsageError
 from strod.options import CorpusOptions, check_names, option_value, tokenizer_name
+from strod.placements import placement_rows
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.text.tokenizers import BUILT_IN
-from strod.tree.topic import ROOT
 from strod.warned import left_out, warned
 from strod.wording import counted
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.hierarchy import Tree
     from strod.keywords import AssignOptions
     from strod.options import Tokenizer
     from strod.progress import Progress
@@ -41,30 +40,10 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["assign_corpus", "assign_new", "same_words"]
+__all__ = ["assign_new", "same_words"]
 
-DIGITS = 6
 # Settings of the corpus that decide which words a text has.
 _WORDS = ("text_field", "id_field", "language", "stopwords", "numbers", "stem")
-
-
-def assign_corpus(
-    workspace: Workspace, progress: Progress | None = None
-) -> Iterator[dict[str, Any]]:
-    """Path and shares of every document of the corpus, in its order, and its metadata if kept.
-
-    A document without any word of the model says ``"known": 0``.
-    """
-    progress = progress or Silent()
-    progress.stage("assigning", workspace.corpus.documents, "documents")
-    for shard in workspace.corpus.shards():
-        shares = workspace.tree.shares(shard.first, shard.size)
-        rows = _rows(workspace.tree, shard.ids, shares)
-        meta = shard.metadata() if workspace.corpus.meta else [None] * shard.size
-        for row, words, kept in zip(rows, shard.sizes, meta, strict=True):
-            unknown = {} if words else {"known": 0}
-            yield row | unknown | ({} if kept is None else {"meta": kept})
-        progress.advance(shard.size)
 
 
 def assign_new(
@@ -129,7 +108,9 @@ def _assigned(
             unknown += int((~known).sum())
             with one_blas_thread():
                 shares = workspace.tree.place(counts)
-            for row, good in zip(_rows(workspace.tree, shard.ids, shares), known, strict=True):
+            for row, good in zip(
+                placement_rows(workspace.tree, shard.ids, shares), known, strict=True
+            ):
                 yield row if good else row | {"leaf": None, "known": 0}
             progress.advance(shard.size)
         if rejected := left_out(built.report["documents"]):
@@ -181,14 +162,3 @@ def _known(counts: csr_array, columns: NDArray[np.int64], width: int) -> csr_arr
     indptr = np.searchsorted(row, np.arange(counts.shape[0] + 1))
     parts = (counts.data[keep][order], mapped[keep][order].astype(np.int32), indptr)
     return csr_array(parts, shape=(counts.shape[0], width))
-
-
-def _rows(tree: Tree, ids: list[str], shares: dict[str, Array]) -> Iterator[dict[str, Any]]:
-    names = [name for name in tree if name != ROOT]
-    if not names:
-        yield from ({"id": one, "leaf": ROOT, "topics": {}} for one in ids)
-        return
-    table = np.stack([shares[tree[name].id] for name in names], axis=1).round(DIGITS)
-    for one, leaf, row in zip(ids, tree.leaves(shares), table, strict=True):
-        held = np.flatnonzero(row)
-        yield {"id": one, "leaf": leaf, "topics": {names[i]: float(row[i]) for i in held}}

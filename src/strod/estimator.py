@@ -38,9 +38,9 @@ from strod.text.sources import resolve
 from strod.tree.grow import Ground, Grown, grow_tree, model_of
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import TreeOptions
-from strod.tree.sampling import thinning
-from strod.tree.shares import MemoryBook
-from strod.tree.topic import ROOT, Node, walk
+from strod.values.shares import MemoryBook
+from strod.values.topic import ROOT, Node, walk
+from strod.values.words import thinning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import DamagedError, TopicError
-from strod.model.model import Model, structure
-from strod.model.placed import Placed
 from strod.phrases.names import name_children
 from strod.store.splits import SavedShares, read_splits
+from strod.store.tables import numbers
 from strod.store.topics import node_sha256, read_revision
-from strod.tree.ranking import ranked
-from strod.tree.sampling import thinning
-from strod.tree.topic import ROOT, walk
+from strod.values.shares import Masses, Placed, TopicShares, ends, paths, structure
+from strod.values.topic import ROOT, walk
+from strod.values.words import ranked, thinning
 from strod.wording import counted
 
 if TYPE_CHECKING:
@@ -25,11 +24,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from strod.corpus.reader import Corpus
+    from strod.model.model import Model
     from strod.store.files import Files
     from strod.store.schema import TreeSettings
-    from strod.tree.shares import TopicShares
-    from strod.tree.split import Split
-    from strod.tree.topic import Node
+    from strod.values.shares import Structure
+    from strod.values.split import Split
+    from strod.values.topic import Node
 
     Array = NDArray[np.float64]
 
@@ -221,7 +221,7 @@ class Tree(Mapping[str, Topic]):
         above = meant if meant.startswith(ROOT) else f"{ROOT}/{meant}"
         while above not in self._paths:
             above = above.rpartition("/")[0] or ROOT
-        children = sorted(self[above].children, key=lambda topic: _numbers(topic.path))
+        children = sorted(self[above].children, key=lambda topic: _steps(topic.path))
         if not children:
             return f"{above} has no children"
         more = f" and {len(children) - LISTED} more" if len(children) > LISTED else ""
@@ -241,7 +241,7 @@ class Tree(Mapping[str, Topic]):
     @cached_property
     def retention(self) -> NDArray[np.float32]:
         """Share of each word's tokens that is kept, fixed by the first build."""
-        occurrences = self._corpus.vocabulary["occurrences"].to_numpy()
+        occurrences = numbers(self._corpus.vocabulary["occurrences"])
         return thinning(occurrences, self.settings.thin)
 
     def order(self, node: Node) -> NDArray[np.int64]:
@@ -266,13 +266,20 @@ class Tree(Mapping[str, Topic]):
     @cached_property
     def model(self) -> Model:
         """All that places documents."""
-        by_word, topics = self.settings.topical == "word", structure(self.nodes)
-        return Model(self.retention, self.settings.clip, by_word, self.splits, topics)
+        from strod.model.model import Model  # noqa: PLC0415 - readers need no inference
+
+        by_word = self.settings.topical == "word"
+        return Model(self.retention, self.settings.clip, by_word, self.splits, self._structure)
+
+    @cached_property
+    def _structure(self) -> dict[str, Structure]:
+        return structure(self.nodes)
 
     def shares(self, first: int = 0, size: int | None = None) -> TopicShares:
         """Share of every topic, by id, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        return self.model.shares(Placed(first, size, self.saved))
+        placed = Placed(first, size, self.saved)
+        return TopicShares(self._structure, Masses(self.splits, placed, size))
 
     def place(self, counts: csr_array) -> TopicShares:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
@@ -281,7 +288,7 @@ class Tree(Mapping[str, Topic]):
     def leaves(self, shares: dict[str, Array]) -> list[str]:
         """Path of the topic at the end of each document's path."""
         names = [self[name].path for name in self.nodes]
-        return [names[number] for number in self.model.ends(shares)]
+        return [names[number] for number in ends(paths(self._structure, ROOT, shares))]
 
 
 def _folded(name: str) -> str:
@@ -289,7 +296,7 @@ def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def _numbers(path: str) -> list[int]:
+def _steps(path: str) -> list[int]:
     return [int(step) for step in path.split("/")[1:]]
 
 

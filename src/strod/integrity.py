@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strod.store.schema import CorpusRecord, Manifest
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
 __all__ = ["check_workspace"]
 

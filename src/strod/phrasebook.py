@@ -8,8 +8,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from strod.corpus.units import UnitRef
 from strod.passes.cut import cut
 from strod.phrases.collect import collect
@@ -19,6 +17,7 @@ from strod.phrases.segmentation import Contexts, Segmenter
 from strod.phrases.units import Lexicon
 from strod.store.files import Files
 from strod.store.phrases import read_units, write_counts, write_units
+from strod.store.tables import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from strod.phrases.segmentation import Occurrences
     from strod.phrases.units import Units
     from strod.progress import Progress
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
 __all__ = ["PhraseBook", "lexicon_of"]
 
@@ -158,8 +157,8 @@ def lexicon_of(corpus: Corpus, language: str) -> Lexicon:
     table = corpus.lexicon
     return Lexicon(
         table["word"].to_pylist(),
-        table["occurrences"].to_numpy(),
-        np.asarray(table["stop"].to_numpy(zero_copy_only=False)),
-        table["column"].to_numpy(),
+        numbers(table["occurrences"]),
+        numbers(table["stop"]),
+        numbers(table["column"]),
         language,
     )

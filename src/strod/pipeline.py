@@ -33,13 +33,14 @@ from strod.store.manifest import FORMAT, VERSION
 from strod.store.publish import publish_folder, write_json
 from strod.store.schema import Change, Last, Manifest, PhrasesRecord, TreeRecord, TreeSettings
 from strod.store.splits import DiskBook, write_split
+from strod.store.tables import numbers
 from strod.store.topics import write_revision
 from strod.text.sources import resolve
 from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Ground, Grown, grow, model_of
 from strod.tree.options import BASELINES, METHODS, TreeOptions
-from strod.tree.sampling import thinning
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
+from strod.values.words import thinning
 from strod.warned import left_out, warned
 from strod.workspace import Workspace
 
@@ -178,7 +179,7 @@ def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it m
     """Grow the tree of the corpus in `root`; the shares of the documents go there."""
     refs = corpus.refs()
     memory = max(chosen.memory - BASE_MEMORY, 0)
-    occurrences = corpus.vocabulary["occurrences"].to_numpy()
+    occurrences = numbers(corpus.vocabulary["occurrences"])
     splitter = None
     if shape.method in METHODS[1:]:
         splitter = paper_splitter(

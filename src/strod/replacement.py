@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from strod.corpus.segment import ROW_GROUP
 from strod.store.rows import keep_rows
 from strod.store.schema import replace
-from strod.tree.shares import paths
-from strod.tree.topic import ROOT
+from strod.values.shares import paths
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

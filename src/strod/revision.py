@@ -45,7 +45,7 @@ from strod.tree.grow import (
 )
 from strod.tree.options import TreeOptions
 from strod.tree.revise import Plan
-from strod.tree.topic import Part, number_children, walk
+from strod.values.topic import Part, number_children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from strod.hierarchy import Topic, Tree
     from strod.progress import Progress
     from strod.store.change import Staging
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
     from strod.workspace import Workspace
 
 __all__ = ["Change", "Reviser"]

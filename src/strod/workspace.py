@@ -12,6 +12,7 @@ from strod.corpus.reader import Corpus
 from strod.errors import StrodError
 from strod.hierarchy import Tree
 from strod.options import check_names
+from strod.placements import assign_corpus
 from strod.store.files import Files
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
@@ -179,11 +180,11 @@ class Workspace:
         **options
             As for `strod.assign.assign_new`.
         """
-        from strod.assign import assign_corpus, assign_new  # noqa: PLC0415 - for this alone
-
         if not sources:
             check_names(options, ["progress"], "assign without sources: ")
             return assign_corpus(self, options.get("progress"))
+        from strod.assign import assign_new  # noqa: PLC0415 - readers need none of it
+
         return assign_new(self, *sources, **options)
 
     def undo(self, **how: Unpack[VerbOptions]) -> Change:

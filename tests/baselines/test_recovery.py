@@ -19,8 +19,8 @@ from strod.progress import Silent
 from strod.tree.matrix import MatrixShard
 from strod.tree.options import BASELINES, TreeOptions
 from strod.tree.planted import Planted, plant, recovery_error
-from strod.tree.shares import MemoryBook, paths
-from strod.tree.topic import ROOT
+from strod.values.shares import MemoryBook, paths
+from strod.values.topic import ROOT
 from tests.tree.helpers import document_shares, ground
 
 if TYPE_CHECKING:

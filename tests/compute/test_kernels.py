@@ -84,7 +84,8 @@ if "refuse" in sys.argv:
     ir.IRBuilder.shuffle_vector = refuse
 import numpy as np
 from strod.compute import rows
-from strod.tree.inference import FineTopics
+from strod.tree.inference import infer
+from strod.values.split import FineTopics
 from strod.moments.counts import Counts
 random = np.random.default_rng(0)
 sizes = random.integers(0, 12, 20)
@@ -92,7 +93,7 @@ tokens = np.ones(sizes.sum(), dtype=np.float32)
 words = random.integers(0, 50, sizes.sum()).astype(np.int32)
 counts = Counts(np.concatenate([[0], np.cumsum(sizes)]), words, tokens, tokens, 50)
 topics = FineTopics(random.random((5, 50), dtype=np.float32))
-print(rows.divide.__module__, topics.infer(counts, evidence=True).evidence.tobytes().hex())
+print(rows.divide.__module__, infer(topics, counts, evidence=True).evidence.tobytes().hex())
 """
 
 

@@ -14,7 +14,8 @@ from numba.core.errors import TypingError
 
 from strod.compute import lanes, plain
 from strod.compute.kernels import fixed
-from strod.compute.plain import LANES, ROWS, check_lanes, with_lanes
+from strod.compute.plain import ROWS, check_lanes
+from strod.values.padding import LANES, with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strod.corpus.words import WordTable, string_array, word_folder
+from strod.corpus.words import WordTable, word_folder
 from strod.options import CorpusOptions
+from strod.store.tables import string_array
 from strod.text.fold import fold
 from tests.chance import drawn
 

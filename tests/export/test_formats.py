@@ -16,11 +16,11 @@ from markdown_it import MarkdownIt
 from rdflib import RDF, Graph, Literal, URIRef
 from rdflib.namespace import DCTERMS, SKOS
 
-from strod.assign import assign_corpus
 from strod.errors import UsageError
 from strod.export import export, tree_html
 from strod.export.names import name_of
 from strod.export.samples import LENGTH, _beginning, samples
+from strod.placements import assign_corpus
 from strod.progress import Silent
 from strod.store.schema import replace
 from strod.wording import line, plain

@@ -22,7 +22,7 @@ from strod.phrases.ranking import (
     popular,
 )
 from strod.tree.ranking import affinity
-from strod.tree.topic import ROOT, Node
+from strod.values.topic import ROOT, Node
 
 
 def toned(counts: list[float], root: list[float]) -> list[float]:

@@ -15,7 +15,7 @@ from strod.engine.threads import Serial, Threads
 from strod.passes.rank import topical_counts
 from strod.phrases.topical import MIXED, Batch, batches, evidence
 from strod.tree.matrix import MatrixShard
-from strod.tree.topic import ROOT, Node
+from strod.values.topic import ROOT, Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from strod.cli.show import print_branch
 from strod.revision import Change
-from strod.tree.topic import ROOT, Node
+from strod.values.topic import ROOT, Node
 from tests.conftest import check_error, strod
 from tests.revise.seen import files_of, state_of
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from strod.errors import UsageError
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
 from strod.workspace import Workspace
 from tests.chance import drawn, long_but, part_of
 from tests.revise.seen import (

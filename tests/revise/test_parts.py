@@ -12,14 +12,16 @@ from scipy.special import psi
 
 from strod.errors import UsageError
 from strod.model.model import added, disjoint, ordered
-from strod.model.placed import Placed
 from strod.tree import revise
 from strod.tree.grow import Grown
-from strod.tree.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY, FineTopics
+from strod.tree.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY
 from strod.tree.matrix import matrix_shards
 from strod.tree.planted import plant
-from strod.tree.sampling import root_counts, thinning
-from strod.tree.topic import ROOT, Node, Part
+from strod.tree.sampling import root_counts
+from strod.values.shares import Placed
+from strod.values.split import FineTopics
+from strod.values.topic import ROOT, Node, Part
+from strod.values.words import thinning
 from tests.tree.helpers import document_shares, grown, model, random_counts, topical
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
-    from strod.tree.shares import Book
+    from strod.values.shares import Book
 
     Array = NDArray[np.float64]
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strod
-from strod.assign import assign_corpus, assign_new
+from strod.assign import assign_new
 from strod.errors import DamagedError, StrodError
+from strod.placements import assign_corpus
 from strod.store.manifest import read_manifest
 from strod.summary import as_dictionary
 from tests.conftest import check_error

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import strod
-from strod.assign import assign_corpus
+from strod.placements import assign_corpus
 from strod.store.files import is_name
 from strod.store.manifest import VERSION, file_digests, sealed
 from strod.store.schema import as_json

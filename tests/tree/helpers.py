@@ -8,17 +8,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial
-from strod.model.model import Model, structure
-from strod.model.placed import Placed
+from strod.model.model import Model
 from strod.moments.counts import Counts
 from strod.progress import Silent
 from strod.store.topics import node_sha256
 from strod.tree import matrix as matrix_module
 from strod.tree.grow import Ground
 from strod.tree.options import TreeOptions
-from strod.tree.sampling import thinning
-from strod.tree.shares import MemoryBook, paths
-from strod.tree.topic import ROOT
+from strod.values.shares import MemoryBook, Placed, paths, structure
+from strod.values.topic import ROOT
+from strod.values.words import thinning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from strod.engine.protocol import Engine
     from strod.model.placed import Documents, Ref
     from strod.tree.grow import Grown
-    from strod.tree.shares import Book, TopicShares
-    from strod.tree.topic import Node
+    from strod.values.shares import Book, TopicShares
+    from strod.values.topic import Node
 
     Array = NDArray[np.float64]
 

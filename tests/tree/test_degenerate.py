@@ -12,7 +12,7 @@ from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
 from strod.tree.options import METHODS, TreeOptions
-from strod.tree.shares import MemoryBook
+from strod.values.shares import MemoryBook
 from tests.tree.helpers import REASONS, check_tree, ground, grown
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from strod.tree.grouping import BALANCE, CRUMB, Merge, cut, dendrogram, inside, natural_children
-from strod.tree.polish import Overlap
+from strod.tree.grouping import BALANCE, CRUMB, cut, dendrogram, inside, natural_children
+from strod.values.split import Merge, Overlap
 
 
 def random_overlap(seed: int, size: int) -> Overlap:

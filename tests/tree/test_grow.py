@@ -25,9 +25,10 @@ from strod.tree.grow import grow
 from strod.tree.matrix import MatrixShard, matrix_shards
 from strod.tree.options import METHODS, TreeOptions
 from strod.tree.planted import plant, recovery_error
-from strod.tree.sampling import blocks, root_counts, thinning
-from strod.tree.shares import MemoryBook
-from strod.tree.topic import ROOT
+from strod.tree.sampling import blocks, root_counts
+from strod.values.shares import MemoryBook
+from strod.values.topic import ROOT
+from strod.values.words import thinning
 from tests.tree.helpers import (
     check_tree,
     digests,
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 
     from strod.engine.protocol import Engine
     from strod.tree.grow import Grown
-    from strod.tree.inference import Shares
     from strod.tree.planted import Planted
+    from strod.values.shares import Shares
 
 DOCUMENTS = 2000
 SHAPES: dict[str, dict[str, Any]] = {
@@ -410,12 +411,12 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     tree, _ = grow_matrix(planted().counts, TreeOptions(children=3, height=1))
     nodes, split = on_level(tree, 1), tree.splits[ROOT]
     counts = root_counts(planted().counts, np.full(300, 0.005, dtype=np.float32), 3)
-    shares = split.topics.shares(counts).dense(split.topics.size)
+    shares = inference.document_shares(split.topics, counts).dense(split.topics.size)
     found = model_module.topical(split, counts, shares, [node.parts[0].fine for node in nodes])
     groups = np.full(split.topics.size, -1)
     for number, node in enumerate(nodes):
         groups[node.parts[0].fine] = number
-    chance = split.topics.posterior(counts, shares, groups).T
+    chance = inference.posterior(split.topics, counts, shares, groups).T
     row = np.repeat(np.arange(DOCUMENTS), np.diff(counts.indptr))
     dropped = 0
     for number, part in enumerate(found):

@@ -16,10 +16,17 @@ from strod.tree.inference import (
     ROUNDS,
     ROUNDS_GUESSED,
     WORTH,
-    FineTopics,
+    document_shares,
     exp_digamma,
+    infer,
+    near,
+    posterior,
+    prior_of,
+    resume,
+    single_topic,
     sparse_shares,
 )
+from strod.values.split import FineTopics
 from tests.tree.helpers import random_counts, topical
 
 if TYPE_CHECKING:
@@ -90,19 +97,19 @@ def test_inference_is_the_documented_update(size: int, rounds: int) -> None:
     assert documents.say.min() < 0.9
     equal = np.full((documents.size, topics.size), 1 / topics.size)
     theta, expected = naive(documents, topics.words.T, equal, rounds)
-    found = topics.infer(documents, rounds=rounds, evidence=True)
+    found = infer(topics, documents, rounds=rounds, evidence=True)
     np.testing.assert_allclose(found.expected, expected, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(
         found.evidence[:, : topics.size], evidence(documents, topics, theta), rtol=1e-10
     )
-    assert not len(topics.infer(documents, rounds=rounds).evidence)
+    assert not len(infer(topics, documents, rounds=rounds).evidence)
 
 
 def test_inference_from_other_shares() -> None:
     documents, topics = random_counts(8), fine_topics(8)
     start = np.random.default_rng(8).dirichlet(np.ones(topics.size), documents.size)
     theta, expected = naive(documents, topics.words.T, start, 2)
-    found = topics.infer(documents, start, 2, evidence=True)
+    found = infer(topics, documents, start, 2, evidence=True)
     np.testing.assert_allclose(found.expected, expected, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(
         found.evidence[:, : topics.size], evidence(documents, topics, theta), rtol=1e-10
@@ -114,11 +121,11 @@ def test_inference_from_other_shares() -> None:
 @pytest.mark.parametrize("leaning", [False, True])
 def test_inference_goes_on_from_expected_counts(leaning: bool) -> None:
     documents, topics = random_counts(9), fine_topics(9)
-    before = topics.infer(documents, rounds=2).expected.astype(np.float32)
-    prior = topics.prior(documents) if leaning else np.full(before.shape, PRIOR)
+    before = infer(topics, documents, rounds=2).expected.astype(np.float32)
+    prior = prior_of(topics, documents) if leaning else np.full(before.shape, PRIOR)
     start = np.exp(psi(prior + before))
     theta, expected = naive(documents, topics.words.T, start, 1, prior)
-    found = topics.resume(documents, before, 2, prior if leaning else None, evidence=True)
+    found = resume(topics, documents, before, 2, prior if leaning else None, evidence=True)
     np.testing.assert_allclose(
         found.evidence[:, : topics.size], evidence(documents, topics, theta), rtol=1e-7
     )
@@ -127,7 +134,7 @@ def test_inference_goes_on_from_expected_counts(leaning: bool) -> None:
 
 def test_expected_counts_add_up_to_the_document() -> None:
     documents, topics = random_counts(3), fine_topics(3)
-    expected = topics.infer(documents).expected
+    expected = infer(topics, documents).expected
     np.testing.assert_allclose(expected.sum(axis=1), documents.length(1), rtol=1e-12)
     assert (expected >= 0).all()
 
@@ -148,7 +155,7 @@ def test_little_evidence_is_not_outweighed_by_smoothing() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_of_shares_sum_to_one_or_are_empty(seed: int) -> None:
     documents, topics = random_counts(seed, 40), fine_topics(seed, size=30)
-    shares = topics.shares(documents)
+    shares = document_shares(topics, documents)
     dense = shares.dense(topics.size)
     empty = documents.length(1) == 0
     assert empty.any()
@@ -174,15 +181,15 @@ def test_many_equal_shares_are_not_all_dropped() -> None:
 
 def test_documents_without_words_have_no_say_in_the_shares_of_others() -> None:
     documents, topics = random_counts(6, 40), fine_topics(6, size=7)
-    guess = topics.guess(documents)
+    guess = single_topic(topics, documents)
     prior = PRIOR + WORTH * guess
-    found = topics.infer(documents, topics.near(guess), ROUNDS_GUESSED, prior).expected
-    some, whole = topics.shares(documents), sparse_shares(found)
+    found = infer(topics, documents, near(guess), ROUNDS_GUESSED, prior).expected
+    some, whole = document_shares(topics, documents), sparse_shares(found)
     for name in ("indptr", "indices", "values"):
         assert getattr(some, name).tobytes() == getattr(whole, name).tobytes()
         assert getattr(some, name).dtype == getattr(whole, name).dtype
     silent = topical([[0, 0, 0], [0, 0, 0]])
-    none = FineTopics(np.ones((2, 3), dtype=np.float32)).shares(silent)
+    none = document_shares(FineTopics(np.ones((2, 3), dtype=np.float32)), silent)
     assert none.indptr.tolist() == [0, 0, 0]
     assert not none.values.size
 
@@ -196,9 +203,9 @@ def test_rows_of_shares_between_empty_ones() -> None:
 
 def test_shares_do_not_depend_on_the_other_documents() -> None:
     documents, topics = random_counts(5, 20), fine_topics(5, size=12)
-    together = topics.shares(documents).dense(12)
+    together = document_shares(topics, documents).dense(12)
     for d in range(documents.size):
-        alone = topics.shares(documents.sample(np.arange(documents.size) == d)).dense(12)
+        alone = document_shares(topics, documents.sample(np.arange(documents.size) == d)).dense(12)
         assert alone.tobytes() == together[d].tobytes()
 
 
@@ -206,7 +213,7 @@ def test_a_short_document_is_not_spread_over_similar_topics() -> None:
     """Plain EM leaves a word that two topics have at what it says of them, .6."""
     topics = FineTopics(np.array([[60, 40, 0], [40, 60, 0], [0, 1, 99]], dtype=np.float32))
     lengths = [1, 2, 5, 10]
-    largest = topics.shares(topical([[n, 0, 0] for n in lengths])).dense(3)[:, 0]
+    largest = document_shares(topics, topical([[n, 0, 0] for n in lengths])).dense(3)[:, 0]
     assert (np.diff(largest) > 0).all()  # one token tells less than ten
     assert largest[0] > 0.6
     assert largest[2] > 0.9
@@ -228,14 +235,14 @@ def naive_guess(documents: Counts, topics: FineTopics) -> Array:
 @pytest.mark.parametrize("seed", range(4))
 def test_guess_of_the_one_topic(seed: int) -> None:
     documents, topics = random_counts(seed, 30), fine_topics(seed)
-    found = topics.guess(documents)
+    found = single_topic(topics, documents)
     np.testing.assert_allclose(found, naive_guess(documents, topics), rtol=1e-6, atol=1e-12)
     assert (found[documents.length(1) == 0] == 0).all()
 
 
 def test_guess_of_a_long_document_stays_open_and_finite() -> None:
     topics = fine_topics(2)
-    found = topics.guess(topical([[4, 0, 3, 0, 0, 0, 2, 0, 1], [4000] * 9, [0] * 9]))
+    found = single_topic(topics, topical([[4, 0, 3, 0, 0, 0, 2, 0, 1], [4000] * 9, [0] * 9]))
     np.testing.assert_allclose(found.sum(axis=1), [1, 1, 0])
     assert found[1].max() < 0.99  # nine thousand tokens are worth five
 
@@ -246,7 +253,7 @@ def test_shares_lean_to_the_guess(seed: int) -> None:
     guess = naive_guess(documents, topics)
     near, prior = GUESSED * guess + (1 - GUESSED) / topics.size, PRIOR + WORTH * guess
     _, expected = naive(documents, topics.words.T, near, ROUNDS_GUESSED, prior)
-    found = topics.shares(documents).dense(topics.size)
+    found = document_shares(topics, documents).dense(topics.size)
     np.testing.assert_allclose(found, sparse_shares(expected).dense(topics.size), atol=1e-6)
 
 
@@ -254,16 +261,16 @@ def test_a_topic_that_explains_all_words_wins_over_one_for_each() -> None:
     """Two words, each a little likelier under a topic of its own: one topic has both."""
     counts = np.array([[60, 1, 39], [1, 60, 39], [30, 30, 40]], dtype=np.float32)
     topics, document = FineTopics(counts), topical([[1, 1, 0]])
-    plain = sparse_shares(topics.infer(document).expected).dense(3)[0]
+    plain = sparse_shares(infer(topics, document).expected).dense(3)[0]
     assert plain[2] < 0.01
-    assert topics.shares(document).dense(3)[0, 2] > 0.6
+    assert document_shares(topics, document).dense(3)[0, 2] > 0.6
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_posterior_of_every_count(seed: int) -> None:
     documents, topics = random_counts(seed), fine_topics(seed)
-    shares = topics.shares(documents).dense(topics.size)
-    found = topics.posterior(documents, shares, np.array([0, 1, 0, 2])).T
+    shares = document_shares(topics, documents).dense(topics.size)
+    found = posterior(topics, documents, shares, np.array([0, 1, 0, 2])).T
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     row = np.repeat(np.arange(documents.size), np.diff(documents.indptr))
     length = documents.length(1)
@@ -277,13 +284,13 @@ def test_posterior_of_every_count(seed: int) -> None:
 
 def test_posterior_of_some_groups_only() -> None:
     documents, topics = random_counts(1), fine_topics(1)
-    shares = topics.shares(documents).dense(topics.size)
-    every = topics.posterior(documents, shares, np.array([0, 1, 2, 3]))
-    some = topics.posterior(documents, shares, np.array([-1, 0, -1, 1]))
+    shares = document_shares(topics, documents).dense(topics.size)
+    every = posterior(topics, documents, shares, np.array([0, 1, 2, 3]))
+    some = posterior(topics, documents, shares, np.array([-1, 0, -1, 1]))
     np.testing.assert_allclose(some, every[[1, 3]], atol=1e-7)
 
 
 def test_posterior_where_nothing_is_known() -> None:
     documents, topics = random_counts(1), fine_topics(1)
-    found = topics.posterior(documents, np.zeros((documents.size, 4)), np.arange(4))
+    found = posterior(topics, documents, np.zeros((documents.size, 4)), np.arange(4))
     assert (found == 0).all()

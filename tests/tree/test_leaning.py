@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from strod.tree.inference import FineTopics
+from strod.tree.inference import infer, prior_of
 from strod.tree.leaning import completion, polish_better
 from strod.tree.planted import plant
 from strod.tree.polish import polish
+from strod.values.split import FineTopics
 from tests.tree.helpers import parts, random_counts, topical
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def test_completion(number: int, given_prior: float | None) -> None:
     topics = FineTopics(np.random.default_rng(6).gamma(0.5, 6, (3, 9)).astype(np.float32))
 
     def chosen(given: Counts) -> Array:
-        return topics.prior(given) if given_prior is None else np.full((1, 3), given_prior)
+        return prior_of(topics, given) if given_prior is None else np.full((1, 3), given_prior)
 
     total = tokens = 0.0
     for counts in whole.power(1).toarray():
@@ -39,7 +41,7 @@ def test_completion(number: int, given_prior: float | None) -> None:
         given = np.zeros_like(counts)
         given[there[::2]] = counts[there[::2]]
         [prior] = chosen(topical([given]))
-        [expected] = topics.infer(topical([given]), prior=prior[None]).expected
+        [expected] = infer(topics, topical([given]), prior=prior[None]).expected
         theta = (prior + expected) / (prior + expected).sum()
         for word in there[1::2]:
             total += counts[word] * np.log(theta @ topics.words[word])
@@ -81,7 +83,7 @@ def test_nothing_to_foretell_says_nothing() -> None:
     """Documents of one word each, three times."""
     table = 3.0 * np.eye(4)[np.arange(2000) % 4]
     start = FineTopics(np.random.default_rng(0).gamma(1, 9, (3, 4)).astype(np.float32))
-    assert np.isnan(completion([topical(table)], start, 1, start.prior))
+    assert np.isnan(completion([topical(table)], start, 1, partial(prior_of, start)))
     assert not polish_better([topical(table)], start, SWEEPS, 1).leaning
 
 

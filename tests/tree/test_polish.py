@@ -9,9 +9,10 @@ import pytest
 from scipy.special import psi
 
 from strod.moments.counts import LONG
-from strod.tree.inference import PRIOR, FineTopics, exp_digamma, sparse_shares
+from strod.tree.inference import PRIOR, exp_digamma, infer, prior_of, sparse_shares
 from strod.tree.planted import plant
 from strod.tree.polish import overlap, polish
+from strod.values.split import FineTopics
 from tests.tree.helpers import parts, random_counts, topical
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def naive_polish(
         theta = 0.3 * theta + 0.7 * naive_guess(table, topics)
     for sweep in range(sweeps):
         phi, total = topics.words.T, np.zeros(topics.counts.shape)
-        prior = topics.prior(topical(table)) if leaning else np.full_like(theta, PRIOR)
+        prior = prior_of(topics, topical(table)) if leaning else np.full_like(theta, PRIOR)
         for d, counts in enumerate(table):
             if counts.any():
                 if sweep:  # goes on from the expected counts, as they are kept between sweeps
@@ -139,7 +140,7 @@ def test_documents_are_left_alone() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_overlap(seed: int) -> None:
     whole, topics = documents(seed), start(seed)
-    shares = sparse_shares(topics.infer(whole).expected).dense(topics.size)
+    shares = sparse_shares(infer(topics, whole).expected).dense(topics.size)
     tokens = whole.say * whole.length(1)
     weights, joint, squares = np.zeros(3), np.zeros((3, 3)), np.zeros(3)
     for share, length in zip(shares, tokens, strict=True):

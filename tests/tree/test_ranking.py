@@ -11,8 +11,9 @@ from strod.engine.threads import Serial, Threads
 from strod.passes.meet import meetings
 from strod.tree.matrix import MatrixShard, matrix_shards
 from strod.tree.planted import plant
-from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words, scores
-from strod.tree.topic import ROOT, Node
+from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words
+from strod.values.topic import ROOT, Node
+from strod.values.words import scores
 from tests.tree.helpers import grown
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from strod.errors import DamagedError
 from strod.store.splits import DiskBook
-from strod.tree.inference import Shares, sparse_shares
-from strod.tree.shares import Masses, MemoryBook, joined, local_shares, paths, rows
-from strod.tree.topic import ROOT, Node, Part, child_id, seed_of
+from strod.tree.inference import sparse_shares
+from strod.values.shares import Masses, MemoryBook, Shares, joined, local_shares, paths, rows
+from strod.values.topic import ROOT, Node, Part, child_id, seed_of
 from tests.tree.helpers import grown
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.tree.shares import Book
+    from strod.values.shares import Book
 
     Array = NDArray[np.float64]
 

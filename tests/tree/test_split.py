@@ -13,12 +13,13 @@ from strod.moments.moments import Moments
 from strod.moments.whitening import Spectrum
 from strod.tensor.recovery import Recovered
 from strod.tree.grouping import cut, dendrogram
-from strod.tree.inference import FineTopics
 from strod.tree.options import MORE, TreeOptions
 from strod.tree.planted import plant
-from strod.tree.polish import Overlap, Polished, overlap, polish
-from strod.tree.sampling import root_counts, thinning
-from strod.tree.split import POWER, Split, _energy, _Fit, _Node, _often, _tokens, split_node
+from strod.tree.polish import Polished, overlap, polish
+from strod.tree.sampling import root_counts
+from strod.tree.split import POWER, _energy, _Fit, _Node, _often, _tokens, split_node
+from strod.values.split import FineTopics, Overlap, Split
+from strod.values.words import thinning
 from tests.tree.helpers import topical
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from strod.baselines.restaurant import Restaurant
 from strod.baselines.splitlda import SplitLda
 from strod.tree.grouping import dendrogram
 from strod.tree.grow import Ground, Grown, expand, finish
-from strod.tree.inference import FineTopics, sparse_shares
-from strod.tree.polish import Overlap
-from strod.tree.split import NotSplit, Split
-from strod.tree.topic import ROOT, Node, seed_of
+from strod.tree.inference import sparse_shares
+from strod.tree.split import NotSplit
+from strod.values.split import FineTopics, Overlap, Split
+from strod.values.topic import ROOT, Node, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -42,13 +42,15 @@ def assign(
       strod assign papers.strod new.jsonl
       echo "a text about trees" | strod assign papers.strod -
     """
-    from strod.assign import assign_corpus, assign_new
+    from strod.placements import assign_corpus
     from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
+            from strod.assign import assign_new  # the others start at once
+
             given: dict[str, Any] = {
                 "text_field": tuple(text_field or ()),
                 "id_field": id_field,

@@ -11,7 +11,7 @@ import typer
 from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output
 from strod.cli.show import print_branch
-from strod.tree.topic import walk
+from strod.values.topic import walk
 from strod.wording import counted
 
 if TYPE_CHECKING:

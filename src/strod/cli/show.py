@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from strod.cli.console import TerminalProgress, output
-from strod.tree.topic import walk
+from strod.values.topic import walk
 from strod.wording import json_text, percent, sizes
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ SHARED = (
     "phrases/table.py",
     "text/characters.py",
     "text/scan.py",
+    "values/padding.py",
 )
 COMPILED = not _config.DISABLE_JIT
 # Whether kernels do without lanes, where numba's bounds checks see nothing.

@@ -18,7 +18,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from strod.compute.kernels import helper, kernel
-from strod.compute.plain import LANES, ROWS
+from strod.compute.plain import ROWS
+from strod.values.padding import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,32 +8,14 @@ the last bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from strod.compute.kernels import helper
+from strod.values.padding import LANES
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+__all__ = ["check_lanes", "divide", "pull", "push"]
 
-    Array = NDArray[np.float64]
-
-__all__ = ["check_lanes", "divide", "pull", "push", "whole_lanes", "with_lanes"]
-
-LANES = ROWS = 4  # `divide` and `pull` are written for these
-
-
-def whole_lanes(columns: int) -> int:
-    """The next multiple of `LANES`."""
-    return -(-columns // LANES) * LANES
-
-
-def with_lanes(rows: NDArray[Any]) -> Array:
-    """The same rows with zeros up to the next multiple of `LANES`."""
-    result = np.zeros((len(rows), whole_lanes(rows.shape[1])))
-    result[:, : rows.shape[1]] = rows
-    return result
+ROWS = LANES  # `divide` and `pull` are written for four
 
 
 @helper

@@ -10,12 +10,13 @@ from numba.core.errors import NumbaError
 
 from strod.compute import plain
 from strod.compute.kernels import PLAIN
-from strod.compute.plain import check_lanes, whole_lanes, with_lanes
+from strod.compute.plain import check_lanes
+from strod.values.padding import LANES
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["check_lanes", "divide", "pull", "push", "whole_lanes", "with_lanes"]
+__all__ = ["check_lanes", "divide", "pull", "push"]
 
 
 def _chosen() -> ModuleType:
@@ -24,7 +25,7 @@ def _chosen() -> ModuleType:
         return plain
     try:
         lanes = import_module("strod.compute.lanes")
-        lanes.trial(np.ones((1, plain.LANES)), np.zeros(1, dtype=np.int32), np.ones(1))
+        lanes.trial(np.ones((1, LANES)), np.zeros(1, dtype=np.int32), np.ones(1))
     except (ImportError, AttributeError, TypeError, ValueError, RuntimeError, NumbaError):
         return plain
     return lanes

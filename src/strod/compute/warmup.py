@@ -27,8 +27,9 @@ from strod.phrases.topical import Batch
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
-from strod.tree.inference import FineTopics, likely
+from strod.tree.inference import document_shares, likely, posterior
 from strod.tree.matrix import MatrixShard
+from strod.values.split import FineTopics
 
 if TYPE_CHECKING:
     from strod.progress import Progress
@@ -101,5 +102,5 @@ def _infer_once() -> None:
     moments = Moments.of([document], 1)
     moments.second(np.ones((1, 1)))
     replace(moments, triples=1.0).third(np.ones((1, 1)))
-    shares = topics.shares(document).dense(2)
-    likely(document, topics.posterior(document, shares, np.array([0, -1]))[0], 2)
+    shares = document_shares(topics, document).dense(2)
+    likely(document, posterior(topics, document, shares, np.array([0, -1]))[0], 2)

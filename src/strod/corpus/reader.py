@@ -17,7 +17,6 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_array
 
 from strod.corpus.metadata import arrow_type
 from strod.corpus.texts import read_texts
@@ -28,13 +27,14 @@ from strod.store.files import Files, read_small
 from strod.store.manifest import NAME, read_manifest, seal
 from strod.store.publish import write_json
 from strod.store.schema import CorpusRecord, as_json, parse
-from strod.store.tables import read_table
+from strod.store.tables import numbers, read_table, taken
 from strod.store.validate import check_columns, check_counts, check_offsets, check_tokens, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from strod.store.schema import SegmentRecord
 
@@ -149,7 +149,7 @@ class Segment:
         return table
 
     def _check_documents(self, table: pa.Table) -> None:
-        rows = table["text_row"].to_numpy()
+        rows = numbers(table["text_row"])
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.about.text_blocks[-1]:
             raise ValueError("texts that are not there")
         sizes = pc.max(pc.binary_length(table["id"])).as_py()
@@ -203,6 +203,8 @@ class Shard:
     @property
     def counts(self) -> csr_array:
         """Documents by vocabulary; the values stay on disk until they are used."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - readers of a tree need none
+
         offsets, indices, counts = self._segment.counts
         where, indptr = self._slice(offsets)
         # Of one kind with the indices, or scipy would copy them.
@@ -236,7 +238,7 @@ class Shard:
             return [{} for _ in range(self.size if documents is None else len(documents))]
         table = table.select(fields).rename_columns([one.removeprefix(PREFIX) for one in fields])
         if documents is not None:
-            table = table.take(documents)
+            table = taken(table, np.array(documents, dtype=np.int64))
         rows: list[dict[str, Any]] = table.to_pylist()
         if "date" in self._segment.meta.values():
             rows = [{name: _plain(value) for name, value in row.items()} for row in rows]
@@ -260,7 +262,7 @@ class Shard:
 
     def texts(self, documents: list[int]) -> list[str]:
         """Texts as they were read, of documents numbered from 0 in this shard."""
-        return self._segment.texts(self.documents()["text_row"].to_numpy()[documents])
+        return self._segment.texts(numbers(self.documents()["text_row"])[documents])
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,15 +393,15 @@ class Corpus:
         name = "corpus/lexicon.parquet"
         table = read_table(self.files, name, _LEXICON, self.about.lexicon)
         with naming(self.files.path(name)):
-            check_columns(table["column"].to_numpy(), self.about.vocabulary)
-            if len(table) and pc.min(table["occurrences"]).as_py() < 0:
+            check_columns(numbers(table["column"]), self.about.vocabulary)
+            if (numbers(table["occurrences"]) < 0).any():
                 raise ValueError("words that occur less than never")
         return table
 
     @cached_property
     def vocabulary(self) -> pa.Table:
         """The words of the model, in the order of the columns of the counts."""
-        return self.lexicon.filter(self.lexicon["column"].to_numpy() >= 0)
+        return taken(self.lexicon, np.flatnonzero(numbers(self.lexicon["column"]) >= 0))
 
     def refs(self) -> list[ShardRef]:
         """The documents in their order, as references for tasks."""

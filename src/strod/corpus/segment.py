@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from strod.compute.counting import count_matrix
 from strod.corpus import metadata
 from strod.corpus.spill import STREAMS
-from strod.corpus.words import string_array
 from strod.store.arrays import ArrayWriter
+from strod.store.tables import string_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

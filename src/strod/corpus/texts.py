@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from strod.corpus.words import string_array
-from strod.store.tables import read_batch
+from strod.store.tables import read_batch, string_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from strod.corpus.intern import StringTable, fold_ascii
+from strod.store.tables import string_array
 from strod.text.fold import fold, has_elisions, stemmer
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from strod.options import CorpusOptions
 
-__all__ = ["WordTable", "string_array", "word_folder"]
+__all__ = ["WordTable", "word_folder"]
 
 
 def word_folder(options: CorpusOptions) -> Callable[[str], str]:
@@ -33,12 +34,6 @@ def word_folder(options: CorpusOptions) -> Callable[[str], str]:
         return word if word in stop else stem(word) or word
 
     return folded
-
-
-def string_array(arena: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:
-    """Arrow strings over bytes that are known to be UTF-8."""
-    buffers = [pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(arena)]
-    return pa.LargeStringArray.from_buffers(offsets.size - 1, *buffers)
 
 
 class WordTable:

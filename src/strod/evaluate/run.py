@@ -25,7 +25,7 @@ from strod.options import CorpusOptions
 from strod.passes.meet import meetings
 from strod.passes.weigh import follow
 from strod.progress import Silent
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.matrix import grow_matrix
 from strod.tree.paper import POWER as PAPER_POWER
 from strod.tree.split import POWER
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     import numpy as np

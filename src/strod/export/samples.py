@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.tree.topic import ROOT
+from strod.store.tables import taken
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def samples(workspace: Workspace, number: int, progress: Progress) -> dict[str, 
     progress.stage("documents", corpus.documents, "documents")
     for shard in corpus.shards():
         shares = tree.shares(shard.first, shard.size)
-        words = np.diff(shard.counts.indptr)
+        words = shard.sizes
         for name in best:
             found = _best(shares[name].round(DIGITS), words, shard.first, number)
             best[name] = sorted(best[name] + found, key=_order)[:number]
@@ -84,7 +85,7 @@ def _order(place: _Place) -> tuple[float, int, int]:
 
 
 def _best(
-    shares: NDArray[np.float64], words: NDArray[np.int32], first: int, number: int
+    shares: NDArray[np.float64], words: NDArray[np.int64], first: int, number: int
 ) -> list[_Place]:
     """The best documents of a shard."""
     place = max(shares.size - number, 0)
@@ -100,7 +101,7 @@ def _texts(corpus: Corpus, documents: set[int]) -> dict[int, tuple[str, str, dic
     for shard in corpus.shards():
         inside = sorted(number - shard.first for number in documents if _holds(shard, number))
         if inside:
-            ids = shard.documents()["id"].cast("string").take(inside).to_pylist()
+            ids = taken(shard.documents(), np.array(inside))["id"].to_pylist()
             texts = map(_beginning, shard.texts(inside))
             numbers = [shard.first + row for row in inside]
             meta = shard.metadata(inside)

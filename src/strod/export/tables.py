@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, Any
 
-from strod.assign import assign_corpus
 from strod.corpus.reader import PREFIX
 from strod.export.names import name_of, phrases_of, topics_of
 from strod.export.samples import meta_text
-from strod.tree.topic import ROOT
+from strod.placements import assign_corpus
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

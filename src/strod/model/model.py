@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.model.placed import Placed
 from strod.moments.counts import Counts
-from strod.tree.inference import likely
+from strod.tree.inference import document_shares, likely, posterior
 from strod.tree.sampling import root_counts
-from strod.tree.shares import Masses, TopicShares, paths
-from strod.tree.topic import ROOT, Part
+from strod.values.shares import Masses, Placed, TopicShares, ends, paths
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,40 +19,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.tree.inference import Shares
-    from strod.tree.split import Split
-    from strod.tree.topic import Node
+    from strod.values.shares import Shares, Structure
+    from strod.values.split import Split
+    from strod.values.topic import Part
 
     Array = NDArray[np.float64]
     Found = dict[tuple[str, tuple[int, ...]], Counts]  # by decomposition and its topics
 
-__all__ = ["Model", "Structure", "added", "disjoint", "ordered", "structure", "topical"]
-
-
-class Structure(NamedTuple):
-    """A topic's place in the tree and what it is made of: all of it that placing takes.
-
-    Attributes
-    ----------
-    children : list of str
-        Ids.
-    parts : list of Part
-        What it is made of.
-    bids : list of list of Part
-        What competes for documents in its place, if it was merged.
-    """
-
-    children: list[str]
-    parts: list[Part]
-    bids: list[list[Part]]
-
-
-def structure(nodes: Mapping[str, Node]) -> dict[str, Structure]:
-    """The structure of a tree, as it is now."""
-    return {
-        name: Structure(list(node.children), list(node.parts), list(node.bids))
-        for name, node in nodes.items()
-    }
+__all__ = ["Model", "added", "disjoint", "ordered", "topical"]
 
 
 @dataclass(frozen=True)
@@ -111,7 +84,7 @@ class Model:
         for name, mass in zip(names, masses, strict=True):
             if name not in found:
                 own = _total(mass, counts, known)
-                found[name] = self.decompositions[name].topics.shares(own)
+                found[name] = document_shares(self.decompositions[name].topics, own)
         return found
 
     def place_new(self, counts: csr_array) -> Placed:
@@ -168,10 +141,7 @@ class Model:
 
     def ends(self, shares: Mapping[str, Array]) -> NDArray[np.int64]:
         """Number of the topic at the end of each document's path."""
-        last, *deeper = self.paths(shares)
-        for level in deeper:
-            last = np.where(level >= 0, level, last)
-        return last
+        return ends(self.paths(shares))
 
     def _descend(
         self,
@@ -195,7 +165,7 @@ class Model:
             groups = {fine for fine in groups if (name, fine) not in known}
             own = _total(split.parts, counts, known)
             if name in fresh:
-                found[name] = split.topics.shares(own)
+                found[name] = document_shares(split.topics, own)
             dense = self._weights(split, found[name] if name in found else placed[name])
             dense = dense if chosen is None else dense[chosen]
             for some in disjoint(sorted(groups)):
@@ -291,5 +261,5 @@ def topical(
     groups = np.full(split.topics.size, -1, dtype=np.int64)
     for number, group in enumerate(fine):
         groups[list(group)] = number
-    chance = split.topics.posterior(counts, shares, groups, by_word=by_word)
+    chance = posterior(split.topics, counts, shares, groups, by_word=by_word)
     return [likely(counts, one, split.topics.size) for one in chance]

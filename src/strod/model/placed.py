@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from strod.values.shares import Placed
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     import numpy as np
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from strod.model.model import Model
-    from strod.tree.inference import Shares
-    from strod.tree.shares import Kept, TopicShares
+    from strod.values.shares import Kept, TopicShares
 
-__all__ = ["DocumentShares", "Documents", "Placed", "Ref", "Rows"]
+__all__ = ["DocumentShares", "Documents", "Ref", "Rows"]
 
 Opened_co = TypeVar("Opened_co", covariant=True)
 
@@ -58,38 +59,6 @@ class Ref(Protocol[Opened_co]):
 
     def open(self) -> Opened_co:
         """The documents."""
-
-
-@dataclass(frozen=True)
-class Placed:
-    """Shares of consecutive documents, by decomposition: found just now, or kept.
-
-    Attributes
-    ----------
-    first, size : int
-        The documents.
-    kept : Kept or None
-        Where shares of all documents are.
-    found : mapping of Shares
-        Those that are not there yet.
-    """
-
-    first: int
-    size: int
-    kept: Kept | None = None
-    found: Mapping[str, Shares] = field(default_factory=dict)
-
-    def __getitem__(self, name: str) -> Shares:
-        found = self.found.get(name)
-        if found is not None:
-            return found
-        if self.kept is None:
-            raise KeyError(name)
-        return self.kept.read(name, self.first, self.size)
-
-    def extended(self, found: Mapping[str, Shares]) -> Placed:
-        """With shares in further decompositions."""
-        return replace(self, found={**self.found, **found})
 
 
 @dataclass(frozen=True)

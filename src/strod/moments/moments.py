@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.compute.kernels import fixed, kernel
-from strod.compute.rows import check_lanes, pull, push, with_lanes
+from strod.compute.rows import check_lanes, pull, push
 from strod.compute.threads import spread
+from strod.values.padding import with_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,13 +8,13 @@ import numpy as np
 
 from strod.tree.sampling import blocks
 from strod.tree.split import POWER, NotSplit, split_node
-from strod.tree.topic import seed_of
+from strod.values.topic import seed_of
 
 if TYPE_CHECKING:
     from strod.moments.counts import Counts
     from strod.tensor.power import Power
     from strod.tree.options import TreeOptions
-    from strod.tree.split import Split
+    from strod.values.split import Split
 
 __all__ = ["Sample", "decompose"]
 

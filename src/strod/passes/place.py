@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.model.placed import Placed
+from strod.values.shares import Placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from strod.model.model import Found, Model
     from strod.model.placed import Documents, Ref, Rows
     from strod.moments.counts import Counts
-    from strod.tree.inference import Shares
-    from strod.tree.shares import Kept, TopicShares
-    from strod.tree.topic import Part
+    from strod.values.shares import Kept, Shares, TopicShares
+    from strod.values.topic import Part
 
     Array = NDArray[np.float64]
 

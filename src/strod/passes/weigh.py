@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.model.placed import Placed
+from strod.values.shares import Placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from strod.model.model import Model
     from strod.model.placed import Ref, Rows
-    from strod.tree.shares import Kept
-    from strod.tree.topic import Part
+    from strod.values.shares import Kept
+    from strod.values.topic import Part
 
     Array = NDArray[np.float64]
     Paths = NDArray[np.int32]

@@ -13,7 +13,7 @@ from strod.passes.rank import topical_counts
 from strod.phrases.ranking import Candidates, candidates, drawn, popular
 from strod.phrases.surface import Speller
 from strod.phrases.topical import batches, evidence
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from strod.passes.rank import Shares
     from strod.phrases.units import Lexicon, Units
     from strod.progress import Progress
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
     Lists = dict[str, list[tuple[int, float]]]
 

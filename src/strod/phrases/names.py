@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
 __all__ = ["name_children"]
 

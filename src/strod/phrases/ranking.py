@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.tree.ranking import NOTHING, affinity
-from strod.tree.sampling import thinning
+from strod.tree.ranking import affinity
+from strod.values.words import NOTHING, thinning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

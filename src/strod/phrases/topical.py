@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
 __all__ = ["Batch", "batches", "evidence"]
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from strod.errors import DamagedError
-from strod.tree.topic import Part  # noqa: TC001 - a type of fields
+from strod.values.topic import Part  # noqa: TC001 - a type of fields
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,17 +19,14 @@ from strod.store.schema import SplitRecord, as_json, parse
 from strod.store.topics import read_json
 from strod.store.upgrade import upgraded_split
 from strod.store.validate import check_expected_counts, check_shares, naming
-from strod.tree.grouping import Merge
-from strod.tree.inference import FineTopics, Shares
-from strod.tree.polish import Overlap
-from strod.tree.shares import joined, rows
-from strod.tree.split import Split
+from strod.values.shares import Shares, joined, rows
+from strod.values.split import FineTopics, Merge, Overlap, Split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from strod.store.change import Staging
-    from strod.tree.topic import Node, Part
+    from strod.values.topic import Node, Part
 
 __all__ = ["DiskBook", "SavedShares", "read_split", "read_splits", "write_split"]
 

@@ -16,7 +16,7 @@ from strod.store.publish import write_json
 from strod.store.schema import Change, Revision, TopicRecord, Undone, as_json, parse
 from strod.store.upgrade import upgraded_revision
 from strod.store.validate import check_distribution, naming
-from strod.tree.topic import ROOT, Node, Part
+from strod.values.topic import ROOT, Node, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

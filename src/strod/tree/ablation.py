@@ -10,10 +10,9 @@ import numpy as np
 from strod.errors import UsageError
 from strod.tree import paper
 from strod.tree.grouping import dendrogram
-from strod.tree.inference import FineTopics
-from strod.tree.polish import Overlap
-from strod.tree.split import NotSplit, Split
-from strod.tree.topic import ROOT, seed_of
+from strod.tree.split import NotSplit
+from strod.values.split import FineTopics, Overlap, Split
+from strod.values.topic import ROOT, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from strod.moments.counts import Counts
     from strod.tensor.power import Power
     from strod.tree.options import TreeOptions
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
 __all__ = ["paper_options", "paper_splitter"]
 

@@ -10,20 +10,22 @@ children from being one giant and some crumbs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from strod.values.split import Merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from strod.tree.polish import Overlap
+    from strod.values.split import Overlap
 
     Array = NDArray[np.float64]
 
-__all__ = ["Merge", "cut", "dendrogram", "natural_children"]
+__all__ = ["cut", "dendrogram", "natural_children"]
 
 BALANCE = 0.1  # γ
 CRUMB = 0.5  # of the mean weight
@@ -31,22 +33,6 @@ NONE = 0.01  # a lift that is as good as none
 CLEAR = 2.5  # times the next largest: a step that tells how many groups there are
 STEP = 0.2  # of a logarithm: what such a step is at least
 SAME = 1e-9  # rounding
-
-
-class Merge(NamedTuple):
-    """Two groups become one; groups are named by their first fine topic.
-
-    Attributes
-    ----------
-    kept, gone : int
-        Smallest fine topic of each group; the merged group has the name `kept`.
-    lift : float
-        How much more often than by chance they share documents.
-    """
-
-    kept: int
-    gone: int
-    lift: float
 
 
 def dendrogram(overlap: Overlap) -> list[Merge]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
-from strod.model.model import Model, structure
+from strod.model.model import Model
 from strod.passes.decompose import Sample, decompose
 from strod.passes.place import Wanted, place
 from strod.passes.weigh import measure, weigh
@@ -23,8 +23,9 @@ from strod.tree.grouping import cut
 from strod.tree.ranking import head_words
 from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.sampling import ENOUGH
-from strod.tree.split import POWER, NotSplit, Split
-from strod.tree.topic import ROOT, Node, Part, child_id, number_children
+from strod.tree.split import POWER, NotSplit
+from strod.values.shares import structure
+from strod.values.topic import ROOT, Node, Part, child_id, number_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from strod.progress import Progress
     from strod.tensor.power import Power
     from strod.tree.options import TreeOptions
-    from strod.tree.shares import Book
+    from strod.values.shares import Book
+    from strod.values.split import Split
 
     Array = NDArray[np.float64]
     Splitter = Callable[[Node, list[Counts]], Split]

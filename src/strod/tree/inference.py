@@ -18,23 +18,37 @@ and the rounds start near g, from where six get as far as eight do from equal sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from strod.compute.kernels import fixed, helper, kernel
-from strod.compute.rows import check_lanes, divide, pull, push, whole_lanes, with_lanes
+from strod.compute.rows import check_lanes, divide, pull, push
+from strod.values.shares import Shares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
+    from strod.values.split import FineTopics
 
     Array = NDArray[np.float64]
 
-__all__ = ["FineTopics", "Inferred", "Shares", "exp_digamma", "likely"]
+__all__ = [
+    "Inferred",
+    "document_shares",
+    "exp_digamma",
+    "infer",
+    "leaning_prior",
+    "likely",
+    "near",
+    "posterior",
+    "prior_of",
+    "resume",
+    "single_topic",
+    "sparse_shares",
+]
 
 PRIOR = 0.02  # a, the Dirichlet prior of a document's shares; see `exp_digamma` before it is less
 WORTH = 4.0  # tokens that the guess of a document's one topic is worth
@@ -48,8 +62,6 @@ UNLIKELY = 0.2  # chance below which a token is not of a topic
 MANY = 2.0  # of more than ten topics: so many times an equal share
 ROUNDED = 1e-4  # what rounding may take from it: five topics that are alike have 0.2 each
 SILENT = 0.1  # tokens below which a document says nothing about a topic
-PSEUDO = 1.0  # at most added to every expected count of a word in a topic
-SMOOTH = 0.25  # at most so many pseudo-counts for every count
 
 
 @helper
@@ -236,188 +248,119 @@ class Inferred(NamedTuple):
     evidence: Array
 
 
-class Shares(NamedTuple):
-    """Shares of consecutive documents, as compressed sparse rows; a row sums to 1 or is empty."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.uint16]
-    values: NDArray[np.float32]
-
-    def dense(self, width: int) -> Array:
-        """Documents by topics."""
-        rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
-        full = np.zeros((len(self.indptr) - 1, width))
-        full[rows, self.indices] = self.values
-        return full
-
-    def among(self, places: NDArray[np.bool_]) -> Shares:
-        """The same rows in these places, between rows that are empty."""
-        sizes = np.zeros(len(places) + 1, dtype=np.int64)
-        sizes[1:][places] = np.diff(self.indptr)
-        return self._replace(indptr=np.cumsum(sizes))
+def infer(
+    topics: FineTopics,
+    documents: Counts,
+    theta: Array | None = None,
+    rounds: int = ROUNDS,
+    prior: Array | None = None,
+    *,
+    evidence: bool = False,
+) -> Inferred:
+    """Rounds of inference, from equal shares and priors unless others are given."""
+    start = _room(topics, documents.size, 1.0 / topics.size if theta is None else theta)
+    return _inferred(topics, documents, (start, None), rounds, prior, evidence=evidence)
 
 
-@dataclass(frozen=True)
-class FineTopics:
-    """Topics by their expected counts of words.
+def resume(
+    topics: FineTopics,
+    documents: Counts,
+    expected: NDArray[np.float32],
+    rounds: int,
+    prior: Array | None = None,
+    *,
+    evidence: bool = False,
+) -> Inferred:
+    """One round of inference or more, from expected counts that other φ may have given."""
+    start = _room(topics, documents.size, 1.0), expected
+    return _inferred(topics, documents, start, rounds - 1, prior, evidence=evidence)
 
-    Attributes
-    ----------
-    counts : ndarray of shape (m, V), float32
-        Expected number of (thinned) tokens of each word in each topic.
+
+def _inferred(
+    topics: FineTopics,
+    documents: Counts,
+    start: tuple[Array, NDArray[np.float32] | None],
+    rounds: int,
+    prior: Array | None,
+    *,
+    evidence: bool,
+) -> Inferred:
+    """Inference from θ or, if they are given, from expected counts."""
+    theta, before = start
+    prior = np.full((1, topics.size), PRIOR) if prior is None else prior
+    prior = _room(topics, len(prior), prior, 1.0)  # exp ψ(0) would be no number
+    say = documents.say if evidence else np.empty(0)
+    counts = documents.indptr, documents.indices, documents.expected
+    room = np.empty(documents.sizes.max(initial=0))
+    expected = _room(topics, documents.size, 0.0 if before is None else before)
+    found = _room(topics, documents.width if evidence else 0, 0.0)
+    given = fixed(*counts, topics.padded, prior, say)
+    _infer(*given, rounds, int(before is not None), room, theta, expected, found)
+    return Inferred(expected[:, : topics.size], found)
+
+
+def _room(topics: FineTopics, rows: int, values: NDArray[Any] | float, rest: float = 0.0) -> Array:
+    """Rows with whole lanes: `values`, and beyond the last topic `rest`."""
+    room = np.full((rows, topics.padded.shape[1]), rest)
+    room[:, : topics.size] = values
+    return room
+
+
+def single_topic(topics: FineTopics, documents: Counts) -> Array:
+    """g: the chance of each topic to be the only one of a document."""
+    chances = np.empty((documents.size, topics.padded.shape[1]))
+    given = (documents.indptr, documents.indices, documents.expected, *topics.logs)
+    _guess(*fixed(*given), chances)
+    return chances[:, : topics.size]
+
+
+def near(guess: Array) -> Array:
+    """θ of documents to start from: near the guess g."""
+    result: Array = GUESSED * guess + (1 - GUESSED) / guess.shape[1]
+    return result
+
+
+def leaning_prior(guess: Array) -> Array:
+    """Prior a of every document that leans to the guess g."""
+    return PRIOR + WORTH * guess
+
+
+def prior_of(topics: FineTopics, documents: Counts) -> Array:
+    """The prior of documents that leans to the topic which explains all of their words."""
+    return leaning_prior(single_topic(topics, documents))
+
+
+def document_shares(topics: FineTopics, documents: Counts) -> Shares:
+    """Shares of documents: a function of the document and the topics alone."""
+    some, speak = documents.speaking()
+    guess = single_topic(topics, some)
+    found = infer(topics, some, near(guess), ROUNDS_GUESSED, leaning_prior(guess))
+    return sparse_shares(found.expected).among(speak)
+
+
+def posterior(
+    topics: FineTopics,
+    documents: Counts,
+    shares: Array,
+    groups: NDArray[np.int64],
+    *,
+    by_word: bool = False,
+) -> NDArray[np.float32]:
+    """Groups by counts: p(t|x,d) of every count, from the documents' shares.
+
+    With `by_word` the shares are the topics' weights, the same for all: p(t|x).
     """
+    theta = shares if by_word else _weights(documents, shares)
+    out = np.zeros((int(groups.max()) + 1, len(documents.indices)), dtype=np.float32)
+    given = fixed(documents.indptr, documents.indices, topics.padded, theta, groups)
+    _posterior(*given, out)
+    return np.minimum(out, 1, out=out)
 
-    counts: NDArray[np.float32]
 
-    def __reduce__(self) -> tuple[type[FineTopics], tuple[NDArray[np.float32]]]:
-        """Without what follows from the counts, which is three times as much."""
-        return FineTopics, (self.counts,)
-
-    @property
-    def size(self) -> int:
-        """Number of topics, m."""
-        return len(self.counts)
-
-    def spread(self, present: NDArray[np.int64], width: int) -> FineTopics:
-        """The same topics over `width` words, of which they know those in `present`."""
-        counts = np.zeros((self.size, width), dtype=np.float32)
-        counts[:, present] = self.counts
-        return FineTopics(counts)
-
-    def learnt(self, evidence: Array) -> FineTopics:
-        """The topics that the evidence, with whole lanes, makes of these."""
-        counts = np.empty_like(self.counts)
-        for z in range(self.size):
-            counts[z] = evidence[:, z] * self._words[:, z]
-        return FineTopics(counts)
-
-    @property
-    def words(self) -> Array:
-        """V×m: φ with something added to every word, so that nothing is impossible.
-
-        One token of every word, or less where that would outweigh what was seen of the words
-        that occur.
-        """
-        return self._words[:, : self.size]
-
-    @cached_property
-    def _words(self) -> Array:
-        """The same with whole lanes, as kernels take it."""
-        occur = max(int(np.count_nonzero(self.counts.sum(axis=0))), 1)
-        totals = self.counts.sum(axis=1, dtype=np.float64)
-        pseudo = max(min(PSEUDO, SMOOTH * float(totals.sum()) / (self.size * occur)), 1e-9)
-        words = np.zeros((self.counts.shape[1], whole_lanes(self.size)))
-        for z, own in enumerate(self.counts):  # whole rows at a time: numpy is slow across them
-            words[:, z] = own
-            words[:, z] += pseudo
-            words[:, z] /= totals[z] + pseudo * len(words)
-        return words
-
-    def infer(
-        self,
-        documents: Counts,
-        theta: Array | None = None,
-        rounds: int = ROUNDS,
-        prior: Array | None = None,
-        *,
-        evidence: bool = False,
-    ) -> Inferred:
-        """Rounds of inference, from equal shares and priors unless others are given."""
-        start = self._room(documents.size, 1.0 / self.size if theta is None else theta)
-        return self._infer(documents, start, None, rounds, prior, evidence=evidence)
-
-    def resume(
-        self,
-        documents: Counts,
-        expected: NDArray[np.float32],
-        rounds: int,
-        prior: Array | None = None,
-        *,
-        evidence: bool = False,
-    ) -> Inferred:
-        """One round of inference or more, from expected counts that other φ may have given."""
-        start = self._room(documents.size, 1.0)
-        return self._infer(documents, start, expected, rounds - 1, prior, evidence=evidence)
-
-    def _infer(
-        self,
-        documents: Counts,
-        theta: Array,
-        before: NDArray[np.float32] | None,
-        rounds: int,
-        prior: Array | None,
-        *,
-        evidence: bool,
-    ) -> Inferred:
-        prior = np.full((1, self.size), PRIOR) if prior is None else prior
-        prior = self._room(len(prior), prior, 1.0)  # exp ψ(0) would be no number
-        say = documents.say if evidence else np.empty(0)
-        counts = documents.indptr, documents.indices, documents.expected
-        room = np.empty(documents.sizes.max(initial=0))
-        expected = self._room(documents.size, 0.0 if before is None else before)
-        found = self._room(documents.width if evidence else 0, 0.0)
-        given = fixed(*counts, self._words, prior, say)
-        _infer(*given, rounds, int(before is not None), room, theta, expected, found)
-        return Inferred(expected[:, : self.size], found)
-
-    def _room(self, rows: int, values: NDArray[Any] | float, rest: float = 0.0) -> Array:
-        """Rows with whole lanes: `values`, and beyond the last topic `rest`."""
-        room = np.full((rows, self._words.shape[1]), rest)
-        room[:, : self.size] = values
-        return room
-
-    def guess(self, documents: Counts) -> Array:
-        """g: the chance of each topic to be the only one of a document."""
-        chances = np.empty((documents.size, self._words.shape[1]))
-        given = (documents.indptr, documents.indices, documents.expected, *self._logs)
-        _guess(*fixed(*given), chances)
-        return chances[:, : self.size]
-
-    @cached_property
-    def _logs(self) -> tuple[Array, Array]:
-        """Logarithms of φ, V×m with whole lanes, and of the topics' weights."""
-        weights = self.counts.sum(axis=1, dtype=np.float64) + np.finfo(float).tiny
-        return with_lanes(np.log(self.words)), np.log(weights / weights.sum())
-
-    def near(self, guess: Array) -> Array:
-        """θ of documents to start from: near the guess."""
-        result: Array = GUESSED * guess + (1 - GUESSED) / self.size
-        return result
-
-    def prior(self, documents: Counts) -> Array:
-        """Prior a of every document that leans to the guess."""
-        return PRIOR + WORTH * self.guess(documents)
-
-    def shares(self, documents: Counts) -> Shares:
-        """Shares of documents: a function of the document and the topics alone."""
-        some, speak = documents.speaking()
-        guess = self.guess(some)
-        prior = PRIOR + WORTH * guess
-        found = self.infer(some, self.near(guess), ROUNDS_GUESSED, prior)
-        return sparse_shares(found.expected).among(speak)
-
-    def posterior(
-        self,
-        documents: Counts,
-        shares: Array,
-        groups: NDArray[np.int64],
-        *,
-        by_word: bool = False,
-    ) -> NDArray[np.float32]:
-        """Groups by counts: p(t|x,d) of every count, from the documents' shares.
-
-        With `by_word` the shares are the topics' weights, the same for all: p(t|x).
-        """
-        theta = shares if by_word else self._weights(documents, shares)
-        out = np.zeros((int(groups.max()) + 1, len(documents.indices)), dtype=np.float32)
-        given = fixed(documents.indptr, documents.indices, self._words, theta, groups)
-        _posterior(*given, out)
-        return np.minimum(out, 1, out=out)
-
-    def _weights(self, documents: Counts, shares: Array) -> Array:
-        """The weights exp ψ(a + n) again, from the shares that were kept."""
-        expected = shares * documents.length(1)[:, None]
-        return np.where(expected > 0, _theta(PRIOR + expected), 0.0)
+def _weights(documents: Counts, shares: Array) -> Array:
+    """The weights exp ψ(a + n) again, from the shares that were kept."""
+    expected = shares * documents.length(1)[:, None]
+    return np.where(expected > 0, _theta(PRIOR + expected), 0.0)
 
 
 def _theta(gamma: Array) -> Array:

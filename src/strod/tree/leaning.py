@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.compute.threads import spread
+from strod.tree.inference import infer, prior_of
 from strod.tree.polish import polish
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
-    from strod.tree.inference import FineTopics
     from strod.tree.polish import Polished
+    from strod.values.split import FineTopics
 
     Array = NDArray[np.float64]
     Prior = Callable[[Counts], Array]
@@ -63,9 +64,12 @@ def _lean(blocks: Sequence[Counts], start: FineTopics, sweeps: int, threads: int
         return False
     plain = polish(learnt, start, sweeps, threads).topics
     leaning = polish(learnt, start, sweeps, threads, leaning=True).topics
-    priors: list[Prior] = [plain.prior, *(partial(_flat, each, plain.size) for each in PRIORS)]
+    priors: list[Prior] = [
+        partial(prior_of, plain),
+        *(partial(_flat, each, plain.size) for each in PRIORS),
+    ]
     best = max(completion(others, plain, threads, prior) for prior in priors)
-    return completion(others, leaning, threads, leaning.prior) > best - MARGIN
+    return completion(others, leaning, threads, partial(prior_of, leaning)) > best - MARGIN
 
 
 def _flat(each: float, size: int, _: Counts) -> Array:
@@ -89,7 +93,7 @@ def completion(blocks: Sequence[Counts], topics: FineTopics, threads: int, prior
         other = (np.arange(len(block.indices)) - np.repeat(block.indptr[:-1], block.sizes)) % 2
         given, hidden = block.words_where(other == 0), block.words_where(other == 1)
         chosen = prior(given)
-        theta = chosen + topics.infer(given, prior=chosen).expected
+        theta = chosen + infer(topics, given, prior=chosen).expected
         theta /= theta.sum(axis=1, keepdims=True)
         row = np.repeat(np.arange(hidden.size), hidden.sizes)
         chance = np.einsum("jz,jz->j", theta[row], topics.words[hidden.indices])

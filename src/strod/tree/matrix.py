@@ -12,8 +12,8 @@ from strod.compute.blas import one_blas_thread
 from strod.model.draws import draws
 from strod.progress import Silent
 from strod.tree.grow import Ground, Grown, grow
-from strod.tree.sampling import thinning
-from strod.tree.shares import MemoryBook
+from strod.values.shares import MemoryBook
+from strod.values.words import thinning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

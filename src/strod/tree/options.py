@@ -7,7 +7,7 @@ from typing import Any
 
 from strod.errors import UsageError
 from strod.tree.paper import METHODS as PAPER
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
 
 __all__ = ["BASELINES", "METHODS", "TreeOptions"]
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from strod.compute.threads import spread
-from strod.tree.inference import FineTopics, Inferred, sparse_shares
+from strod.tree.inference import (
+    Inferred,
+    infer,
+    near,
+    prior_of,
+    resume,
+    single_topic,
+    sparse_shares,
+)
+from strod.values.split import Overlap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +28,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
+    from strod.values.split import FineTopics
 
     Array = NDArray[np.float64]
     State = list[NDArray[np.float32] | None]
 
-__all__ = ["Overlap", "Polished", "overlap", "polish"]
+__all__ = ["Polished", "overlap", "polish"]
 
 # Rounds of inference in the first sweep, and in those that go on from the expected counts of
 # the one before: from equal shares, and from a guess.
@@ -49,24 +59,6 @@ class Polished(NamedTuple):
     leaning: bool = False
 
 
-class Overlap(NamedTuple):
-    """How topics share documents.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (m,)
-        Share of all tokens, p_z.
-    joint : ndarray of shape (m, m)
-        p_{z,z'}: both of two tokens of a document, seen as its shares are.
-    documents : ndarray of shape (m,)
-        Effective number of documents of a topic: (Σ_d n_dz)² / Σ_d n_dz².
-    """
-
-    weights: Array
-    joint: Array
-    documents: Array
-
-
 def polish(
     blocks: Sequence[Counts],
     start: FineTopics,
@@ -89,11 +81,11 @@ def polish(
 
         def sweep(index: int, topics: FineTopics = topics, rounds: int = rounds) -> Inferred:
             block, before = blocks[index], state[index]
-            prior = topics.prior(block) if leaning else None
+            prior = prior_of(topics, block) if leaning else None
             if before is not None:
-                return topics.resume(block, before, rounds, prior, evidence=True)
-            near = topics.near(topics.guess(block)) if guess else None
-            return topics.infer(block, near, rounds, prior, evidence=True)
+                return resume(topics, block, before, rounds, prior, evidence=True)
+            theta = near(single_topic(topics, block)) if guess else None
+            return infer(topics, block, theta, rounds, prior, evidence=True)
 
         for index, found in enumerate(spread(sweep, range(len(blocks)), threads)):
             total = total + found.evidence
@@ -107,8 +99,8 @@ def _expected(
 ) -> Array:
     """Expected counts: found anew, by some rounds more, or as they were left."""
     if before is None:
-        return topics.infer(block).expected
-    return topics.resume(block, before, rounds).expected if rounds else before.astype(np.float64)
+        return infer(topics, block).expected
+    return resume(topics, block, before, rounds).expected if rounds else before.astype(np.float64)
 
 
 def overlap(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.passes.meet import meetings
-from strod.tree.topic import ROOT
+from strod.values.topic import ROOT
+from strod.values.words import NOTHING, divergence, normal, safe_log, toned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -16,52 +17,15 @@ if TYPE_CHECKING:
 
     from strod.engine.protocol import Engine
     from strod.model.placed import Ref, Rows
-    from strod.tree.topic import Node
+    from strod.values.topic import Node
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["NOTHING", "affinity", "head_words", "npmi_table", "ranked", "scores"]
+__all__ = ["affinity", "head_words", "npmi_table"]
 
 HEADS = 20  # words of a topic whose order heeds how well they go together
-NOTHING = 1e-9  # score that rounding alone gives, where a topic is all that is above it
 TOGETHER = 8.0  # what affinity is worth: e^(8·0.1) is a factor of 2.2
-
-
-def scores(words: Array, parent: Array, root: Array, kept: Array) -> Array:
-    """How much each word says about a topic.
-
-    The pointwise Kullback-Leibler divergence p·log(p / √(q·r)), times two, of the topic's
-    words p from both its parent's q and the corpus's r: frequent here, less so above. Words
-    that stand everywhere are toned down as in learning, by the root of `kept`.
-    """
-    own, above, corpus = (_toned(one, kept) for one in (words, parent, root))
-    return _divergence(own, _log(above) + _log(corpus))
-
-
-def _toned(words: Array, kept: Array) -> Array:
-    return _normal(words * np.sqrt(kept))
-
-
-def _log(values: Array) -> Array:
-    result: Array = np.log(values + np.finfo(float).tiny)
-    return result
-
-
-def _divergence(own: Array, expected: Array) -> Array:
-    with np.errstate(under="ignore"):
-        result: Array = own * (2 * _log(own) - expected)
-    return result
-
-
-def ranked(words: Array, parent: Array | None, root: Array, kept: Array) -> Numbers:
-    """Words of a topic by falling score; those of the root by probability."""
-    score = words if parent is None else scores(words, parent, root, kept)
-    return np.argsort(-score, kind="stable")
-
-
-def _normal(values: Array) -> Array:
-    return values / max(float(values.sum()), np.finfo(float).tiny)
 
 
 def affinity(pairs: Array, documents: int) -> Array:
@@ -116,7 +80,7 @@ def head_words(
     best: dict[str, Numbers] = {}
     weights: dict[str, Array] = {}
     root = nodes[ROOT].words
-    logs = {ROOT: _log(_toned(root, kept))}
+    logs = {ROOT: safe_log(toned(root, kept))}
     for name, node in nodes.items():
         if name not in fresh:
             continue
@@ -124,9 +88,9 @@ def head_words(
             node.heads = _largest(root, root > 0).tolist()
             continue
         if node.parent not in logs:
-            logs[node.parent] = _log(_toned(nodes[node.parent].words, kept))
-        own = _toned(node.words, kept)
-        score = _divergence(own, logs[node.parent] + logs[ROOT])
+            logs[node.parent] = safe_log(toned(nodes[node.parent].words, kept))
+        own = toned(node.words, kept)
+        score = divergence(own, logs[node.parent] + logs[ROOT])
         if score.max() < NOTHING:  # as it is all there is, its frequent words stand for it
             score = own
         best[name] = _largest(score, node.words > 0)
@@ -137,7 +101,7 @@ def head_words(
     documents = sum(ref.size for ref in refs)
     for (name, words), pairs in zip(best.items(), met, strict=True):
         score = weights[name]
-        share = _normal(score)
+        share = normal(score)
         mean = affinity(pairs, documents) @ share / np.maximum(1 - share, 0.1)
         nodes[name].heads = words[
             np.argsort(-score * np.exp(TOGETHER * mean), kind="stable")

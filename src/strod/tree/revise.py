@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
-from strod.tree.topic import ROOT, Node, Part
+from strod.values.topic import ROOT, Node, Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

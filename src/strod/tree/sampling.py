@@ -15,28 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["ENOUGH", "blocks", "root_counts", "thinning"]
+__all__ = ["ENOUGH", "blocks", "root_counts"]
 
 ENOUGH = 4_000_000  # counts (word in document) that the root is learnt from by default
 BLOCK = 1 << 18  # counts that are worth a task of their own
-
-
-def thinning(
-    occurrences: NDArray[np.int64] | NDArray[np.float64], threshold: float
-) -> NDArray[np.float32]:
-    """Share of a word's tokens that is kept: min(1, √(s / f_x)).
-
-    f_x is the word's relative frequency. The words of the thinned text follow φ·kept, so φ
-    is found again by dividing: exact, while words that stand everywhere no longer rule
-    the moments.
-    """
-    if not threshold:
-        return np.ones(len(occurrences), dtype=np.float32)
-    frequency = occurrences / max(occurrences.sum(), 1)
-    kept: NDArray[np.float32] = np.sqrt(threshold / np.maximum(frequency, threshold)).astype(
-        np.float32
-    )
-    return kept
 
 
 def root_counts(counts: csr_array, kept: NDArray[np.float32], clip: int) -> Counts:

@@ -7,9 +7,6 @@ from there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,10 +15,10 @@ from strod.moments.moments import Moments
 from strod.moments.whitening import Whitening, spectrum, whiten
 from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
-from strod.tree.grouping import Merge, cut, dendrogram, natural_children
-from strod.tree.inference import FineTopics
+from strod.tree.grouping import cut, dendrogram, natural_children
 from strod.tree.leaning import polish_better
-from strod.tree.polish import Overlap, overlap, polish
+from strod.tree.polish import overlap, polish
+from strod.values.split import FineTopics, Overlap, Split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +29,10 @@ if TYPE_CHECKING:
     from strod.moments.whitening import Spectrum
     from strod.tree.options import TreeOptions
     from strod.tree.polish import Polished
-    from strod.tree.topic import Part
 
     Array = NDArray[np.float64]
 
-__all__ = ["NotSplit", "Split", "split_node"]
+__all__ = ["NotSplit", "split_node"]
 
 FEWEST = 10  # documents that say something about a topic, else it is a leaf
 ABOVE = 1.1  # times the noise: what the second eigenvalue of E2 must reach
@@ -52,48 +48,6 @@ MIXED = 0.01  # of M1 in the words of the spectral start, so that none is imposs
 
 class NotSplit(Exception):  # noqa: N818 - an outcome, not an error
     """A topic that stays a leaf; the message is the reason."""
-
-
-@dataclass(frozen=True)
-class Split:
-    """What a node was decomposed into.
-
-    Attributes
-    ----------
-    topics : FineTopics
-        The fine topics.
-    overlap : Overlap
-        Their weights, and how they share documents.
-    merges : list of Merge
-        Their dendrogram.
-    alpha0 : float
-        α_{t,0}: as given or found.
-    total : float
-        S(α0), 1 where model and α0 are right; 0 if not computed.
-    values : list of float
-        Largest eigenvalues of E2.
-    noise : float
-        Eigenvalue that chance alone may reach.
-    documents : int
-        Documents it was learnt from.
-    parts : list of Part
-        What was decomposed; none is all there is.
-    """
-
-    topics: FineTopics
-    overlap: Overlap
-    merges: list[Merge]
-    alpha0: float
-    total: float
-    values: list[float]
-    noise: float
-    documents: int
-    parts: list[Part] = field(default_factory=list)
-
-    @cached_property
-    def digest(self) -> str:
-        """Of the fine topics: two splits of the same topic differ in it."""
-        return sha256(self.topics.counts.astype("<f4").tobytes()).hexdigest()
 
 
 def split_node(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-
-from strod.tree.inference import Shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from strod.model.model import Structure
-    from strod.model.placed import Placed
-    from strod.tree.split import Split
-    from strod.tree.topic import Node, Part
+    from strod.values.split import Split
+    from strod.values.topic import Node, Part
 
     Array = NDArray[np.float64]
 
@@ -27,10 +23,64 @@ __all__ = [
     "Masses",
     "MemoryBook",
     "MemoryShares",
+    "Placed",
+    "Shares",
+    "Structure",
     "TopicShares",
+    "ends",
+    "joined",
     "local_shares",
     "paths",
+    "rows",
+    "structure",
 ]
+
+
+class Shares(NamedTuple):
+    """Shares of consecutive documents, as compressed sparse rows; a row sums to 1 or is empty."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint16]
+    values: NDArray[np.float32]
+
+    def dense(self, width: int) -> Array:
+        """Documents by topics."""
+        rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        full = np.zeros((len(self.indptr) - 1, width))
+        full[rows, self.indices] = self.values
+        return full
+
+    def among(self, places: NDArray[np.bool_]) -> Shares:
+        """The same rows in these places, between rows that are empty."""
+        sizes = np.zeros(len(places) + 1, dtype=np.int64)
+        sizes[1:][places] = np.diff(self.indptr)
+        return self._replace(indptr=np.cumsum(sizes))
+
+
+class Structure(NamedTuple):
+    """A topic's place in the tree and what it is made of: all of it that placing takes.
+
+    Attributes
+    ----------
+    children : list of str
+        Ids.
+    parts : list of Part
+        What it is made of.
+    bids : list of list of Part
+        What competes for documents in its place, if it was merged.
+    """
+
+    children: list[str]
+    parts: list[Part]
+    bids: list[list[Part]]
+
+
+def structure(nodes: Mapping[str, Node]) -> dict[str, Structure]:
+    """The structure of a tree, as it is now."""
+    return {
+        name: Structure(list(node.children), list(node.parts), list(node.bids))
+        for name, node in nodes.items()
+    }
 
 
 class Kept(Protocol):
@@ -38,6 +88,38 @@ class Kept(Protocol):
 
     def read(self, owner: str, first: int, size: int) -> Shares:
         """Shares of `size` documents from number `first`."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Shares of consecutive documents, by decomposition: found just now, or kept.
+
+    Attributes
+    ----------
+    first, size : int
+        The documents.
+    kept : Kept or None
+        Where shares of all documents are.
+    found : mapping of Shares
+        Those that are not there yet.
+    """
+
+    first: int
+    size: int
+    kept: Kept | None = None
+    found: Mapping[str, Shares] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Shares:
+        found = self.found.get(name)
+        if found is not None:
+            return found
+        if self.kept is None:
+            raise KeyError(name)
+        return self.kept.read(name, self.first, self.size)
+
+    def extended(self, found: Mapping[str, Shares]) -> Placed:
+        """With shares in further decompositions."""
+        return replace(self, found={**self.found, **found})
 
 
 class Book(Protocol):
@@ -196,3 +278,11 @@ def paths(
             return levels
         levels.append(deeper)
         here = deeper
+
+
+def ends(levels: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Number of the topic at the end of each document's path."""
+    last, *deeper = levels
+    for level in deeper:
+        last = np.where(level >= 0, level, last)
+    return last

@@ -1,0 +1,1 @@
+"""What a fitted tree consists of: plain values that need NumPy alone."""
