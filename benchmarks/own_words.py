@@ -26,8 +26,8 @@ from strod.evaluate.lists import top_words
 from strod.evaluate.relations import diversity
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 TOP = 10
 HALF = 0.5  # a share above which a document is of a topic; those of NMF are 0 or 1

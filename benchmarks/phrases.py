@@ -34,10 +34,10 @@ from pathlib import Path
 import strod
 from strod.engine.threads import Threads
 from strod.options import CorpusOptions
-from strod.phrasebook import PhraseBook
+from strod.workspace.phrases import PhraseBook
 from strod.phrases.options import PhraseOptions
 from strod.progress import Silent
-from strod.compute.warmup import compile_kernels
+from strod.workspace.warmup import compile_kernels
 
 corpus = strod.open(sys.argv[1]).corpus
 engine = Threads(int(sys.argv[2]))

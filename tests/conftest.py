@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strod.cli.main import main
-from strod.compute.warmup import compile_kernels
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.store.manifest import file_digests
-from strod.workspace import Workspace
+from strod.workspace.warmup import compile_kernels
+from strod.workspace.workspace import Workspace
 from tests import chance  # noqa: F401 - decides what is drawn, before any test is read
 from tests.browser import browser, chromium  # noqa: F401 - fixtures for all tests
 from tests.planted_text import planted_texts

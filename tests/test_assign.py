@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import strod
-from strod.assign import assign_new
 from strod.corpus import segment
 from strod.errors import InputError, StrodError, UsageError
-from strod.placements import assign_corpus
 from strod.store.manifest import sealed
-from strod.workspace import Workspace
+from strod.workspace.assign import assign_new
+from strod.workspace.placements import assign_corpus
+from strod.workspace.workspace import Workspace
 from tests.conftest import Bench, check_error, json_lines, names, strod_process
 from tests.conftest import strod as run
 from tests.planted_text import planted_texts

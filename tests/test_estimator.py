@@ -22,10 +22,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import strod
+from strod.datasets.planted import Planted, plant, recovery_error
 from strod.estimator import TopicHierarchy
 from strod.extras import install
-from strod.tree.options import TreeOptions
-from strod.tree.planted import Planted, plant, recovery_error
+from strod.model.options import TreeOptions
 from strod.values.topic import walk
 from tests.planted_text import PARENTS, planted_texts
 from tests.tree.helpers import grow_matrix
@@ -403,7 +403,7 @@ def test_pandas(model: TopicHierarchy, planted: Planted, texts: list[str]) -> No
 def test_the_same_in_another_process(model: TopicHierarchy, planted: Planted) -> None:
     code = (
         "import sys; from strod.estimator import TopicHierarchy as T;"
-        "from strod.tree.planted import plant;"
+        "from strod.datasets.planted import plant;"
         "X = plant(1, documents=4_000, children=3, words=600).counts;"
         "sys.stdout.buffer.write(T(children=3, n_jobs=2).fit_transform(X).tobytes())"
     )

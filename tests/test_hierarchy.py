@@ -12,25 +12,25 @@ from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
 import strod
+from strod.datasets.planted import plant
 from strod.errors import TopicError, UsageError
-from strod.placements import assign_corpus
+from strod.model.options import TreeOptions
 from strod.store.files import Files
 from strod.store.schema import Change
 from strod.store.splits import DiskBook, SavedShares, read_split, write_split
 from strod.store.topics import node_sha256, read_revision, write_revision
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
-from strod.tree.options import TreeOptions
-from strod.tree.planted import plant
 from strod.values.words import ranked
-from strod.workspace import Workspace
+from strod.workspace.placements import assign_corpus
+from strod.workspace.workspace import Workspace
 from tests.planted_text import LEAVES, PARENTS, planted_texts, planted_words
 from tests.tree.helpers import document_shares, ground, grow_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.hierarchy import Tree
+    from strod.workspace.tree import Tree
 
 
 @pytest.fixture(scope="module")

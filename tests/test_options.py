@@ -12,11 +12,11 @@ import pytest
 from strod import UsageError
 from strod.export import export
 from strod.keywords import AddOptions, AssignOptions, BuildOptions, ExportOptions, VerbOptions
+from strod.model.options import TreeOptions
 from strod.options import LEAST_MEMORY, META_TYPES, CorpusOptions, memory_size
 from strod.phrases.options import PhraseOptions
-from strod.revision import Reviser
 from strod.text.records import Fields
-from strod.tree.options import TreeOptions
+from strod.workspace.revise import Reviser
 
 
 @pytest.mark.parametrize(

@@ -168,38 +168,54 @@ def test_random_numbers_come_from_a_seed() -> None:
     assert offenders(unseeded) == []
 
 
-@pytest.mark.parametrize(
-    ("layer", "above"),
-    [
-        ("values", {f"strod.{path.stem}" for path in ROOT.iterdir()} - {"strod.values"}),
-        ("text", {"strod.corpus", "strod.store", "strod.engine", "strod.cli", "strod.pipeline"}),
-        ("engine", {"strod.corpus", "strod.text", "strod.store", "strod.cli", "strod.pipeline"}),
-        ("store", {"strod.corpus", "strod.text", "strod.cli", "strod.pipeline"}),
-        ("corpus", {"strod.cli", "strod.pipeline", "strod.workspace"}),
-        *(
-            (layer, ABOVE_THE_MODEL)
-            for layer in ("baselines", "model", "moments", "passes", "tensor", "tree")
-        ),
-        *(
-            (layer, {"strod.baselines"})
-            for layer in ("moments", "phrases", "tensor", "text", "tree")
-        ),
-    ],
+# Who may import whom: a room imports rooms before it. What an engine is, everybody may know.
+LAYERS = (
+    ("errors", "extras", "progress", "wording"),
+    ("values",),
+    ("compute",),
+    ("store",),
+    ("engine",),
+    ("moments", "text"),
+    ("options",),
+    ("keywords",),
+    ("tensor",),
+    ("model",),
+    ("passes",),
+    ("tree",),
+    ("phrases",),
+    ("corpus",),
+    ("datasets", "methods"),
+    ("workspace",),
+    ("assign", "estimator", "pages"),
+    ("export",),
+    ("intrusion",),
+    ("evaluate",),
+    ("experiments",),
+    ("cli",),
 )
-def test_layers_do_not_reach_up(layer: str, above: set[str]) -> None:
-    inside = [path for path in MODULES if path.is_relative_to(ROOT / layer)]
-    assert inside
-    for path in inside:
-        # What an engine is, everybody may know; who it is, is decided above.
-        named = {name for name in imports(path) if not name.startswith("strod.engine.protocol")}
-        reached = {name for name in named for one in above if f"{name}.".startswith(f"{one}.")}
-        assert reached == set(), path
+DOORS = ("workspace/tree.py", "workspace/workspace.py")  # methods that show what is in `export`
+LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
 
 
-def test_values_need_numpy_alone() -> None:
-    inside = [path for path in MODULES if path.is_relative_to(ROOT / "values")]
-    named = {name.partition(".")[0] for path in inside for name in imports(path)}
-    assert named - sys.stdlib_module_names == {"numpy", "strod"}
+def test_every_room_has_its_place() -> None:
+    rooms = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert rooms - {"__init__", "__main__", "__pycache__", "py"} == set(LEVEL)
+
+
+def test_rooms_import_what_is_below() -> None:
+    def reaches_up(path: Path) -> Iterator[str]:
+        room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for name in sorted(imports(path)):
+            steps = name.split(".")
+            other = steps[1] if steps[0] == "strod" and len(steps) > 1 else room
+            free = other == room or other not in LEVEL or name.startswith("strod.engine.protocol")
+            free = free or (other == "export" and path.relative_to(ROOT).as_posix() in DOORS)
+            if not free and LEVEL[other] >= LEVEL[room]:
+                yield name
+
+    rooms = [path for path in MODULES if path.parent != ROOT or path.stem in LEVEL]
+    found = {path.relative_to(ROOT).as_posix(): list(reaches_up(path)) for path in rooms}
+    assert {path: names for path, names in found.items() if names} == {}
 
 
 def test_public_names() -> None:

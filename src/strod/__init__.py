@@ -22,10 +22,10 @@ from strod.errors import (
 if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
     from strod.estimator import TopicHierarchy
-    from strod.hierarchy import Topic, Tree
-    from strod.pipeline import build
-    from strod.workspace import Workspace
-    from strod.workspace import open_workspace as open  # noqa: A004
+    from strod.workspace.build import build
+    from strod.workspace.tree import Topic, Tree
+    from strod.workspace.workspace import Workspace
+    from strod.workspace.workspace import open_workspace as open  # noqa: A004
 
 __version__ = "0.1.0"
 
@@ -49,12 +49,12 @@ __all__ = [
 # Loaded when first used: `strod --help` need not wait for numba and Arrow.
 _LAZY = {
     "Corpus": ("strod.corpus.reader", "Corpus"),
-    "Topic": ("strod.hierarchy", "Topic"),
+    "Topic": ("strod.workspace.tree", "Topic"),
     "TopicHierarchy": ("strod.estimator", "TopicHierarchy"),  # needs scikit-learn, an extra
-    "Tree": ("strod.hierarchy", "Tree"),
-    "Workspace": ("strod.workspace", "Workspace"),
-    "build": ("strod.pipeline", "build"),
-    "open": ("strod.workspace", "open_workspace"),
+    "Tree": ("strod.workspace.tree", "Tree"),
+    "Workspace": ("strod.workspace.workspace", "Workspace"),
+    "build": ("strod.workspace.build", "build"),
+    "open": ("strod.workspace.workspace", "open_workspace"),
 }
 
 

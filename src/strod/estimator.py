@@ -30,6 +30,7 @@ from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.threads import Threads
 from strod.errors import InputError, UsageError
+from strod.model.options import TreeOptions
 from strod.options import CorpusOptions
 from strod.passes.place import infer
 from strod.progress import Silent
@@ -37,7 +38,6 @@ from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.tree.grow import Ground, Grown, grow_tree, model_of
 from strod.tree.matrix import matrix_shards
-from strod.tree.options import TreeOptions
 from strod.values.shares import MemoryBook
 from strod.values.topic import ROOT, Node, walk
 from strod.values.words import thinning

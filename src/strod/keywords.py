@@ -1,7 +1,7 @@
 """Keyword arguments of the public functions, for editors and type checkers.
 
 What each means stands in `strod.options.CorpusOptions`, `strod.phrases.options.PhraseOptions`,
-`strod.tree.options.TreeOptions`, and in the function that takes them.
+`strod.model.options.TreeOptions`, and in the function that takes them.
 """
 
 from __future__ import annotations

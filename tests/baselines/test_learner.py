@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.baselines import pachinko, restaurant
-from strod.baselines.grow import _some, as_split
-from strod.baselines.learner import Clock, Division, Piece, as_whole
-from strod.baselines.pachinko import Pachinko
-from strod.baselines.restaurant import Restaurant
-from strod.baselines.sampling import train
-from strod.tree.options import TreeOptions
-from strod.tree.split import NotSplit
+from strod.methods.baselines import pachinko, restaurant
+from strod.methods.baselines.grow import _some, as_split
+from strod.methods.baselines.learner import Clock, Division, Piece, as_whole
+from strod.methods.baselines.pachinko import Pachinko
+from strod.methods.baselines.restaurant import Restaurant
+from strod.methods.baselines.sampling import train
+from strod.model.decompose import NotSplit
+from strod.model.options import TreeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.baselines import network as module
-from strod.baselines.network import (
+from strod.errors import UsageError
+from strod.methods.baselines import network as module
+from strod.methods.baselines.network import (
     Network,
     Parts,
     check_room,
@@ -18,7 +19,6 @@ from strod.baselines.network import (
     subnetworks,
     sweep,
 )
-from strod.errors import UsageError
 
 MEMORY = 1 << 30
 

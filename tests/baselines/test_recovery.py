@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
-from strod.baselines.cathy import Cathy
-from strod.baselines.grow import grow_baseline
-from strod.baselines.learner import Clock, Piece
-from strod.baselines.network import start, sweep
-from strod.baselines.options import baseline_options
+from strod.datasets.planted import Planted, plant, recovery_error
 from strod.errors import UsageError
+from strod.methods.baselines.cathy import Cathy
+from strod.methods.baselines.grow import grow_baseline
+from strod.methods.baselines.learner import Clock, Piece
+from strod.methods.baselines.network import start, sweep
+from strod.methods.baselines.options import baseline_options
+from strod.model.options import BASELINES, TreeOptions
 from strod.progress import Silent
 from strod.tree.matrix import MatrixShard
-from strod.tree.options import BASELINES, TreeOptions
-from strod.tree.planted import Planted, plant, recovery_error
 from strod.values.shares import MemoryBook, paths
 from strod.values.topic import ROOT
 from tests.tree.helpers import document_shares, ground

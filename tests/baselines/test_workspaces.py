@@ -12,11 +12,11 @@ import pytest
 import strod as package
 from strod import UsageError
 from strod.extras import install
+from strod.model.options import BASELINES, METHODS, TreeOptions
 from strod.store.manifest import sealed
 from strod.store.publish import write_json
 from strod.store.schema import as_json
-from strod.tree.options import BASELINES, METHODS, TreeOptions
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import Bench, check_error, contents, json_lines, names, strod
 from tests.planted_text import planted_texts
 

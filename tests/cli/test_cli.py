@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import strod as package
-from strod.text import docstrings
-from strod.workspace import Workspace
+from strod.datasets import docstrings
+from strod.workspace.workspace import Workspace
 from tests.conftest import (
     Bench,
     Outcome,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.cells import cell_len
 
+from strod.model.options import METHODS
 from strod.store.schema import as_json
-from strod.tree.options import METHODS
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import Bench, Outcome, check_error, command, json_lines, names, strod
 from tests.planted_text import planted_texts
 

@@ -84,7 +84,7 @@ if "refuse" in sys.argv:
     ir.IRBuilder.shuffle_vector = refuse
 import numpy as np
 from strod.compute import rows
-from strod.tree.inference import infer
+from strod.model.inference import infer
 from strod.values.split import FineTopics
 from strod.moments.counts import Counts
 random = np.random.default_rng(0)

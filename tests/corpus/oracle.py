@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strod.options import CorpusOptions
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 Record = dict[str, Any]
 

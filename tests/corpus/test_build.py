@@ -18,7 +18,7 @@ from strod import InputError, UsageError
 from strod.corpus import duplicates, ingest, intake, intern, lexicon, segment, spill
 from strod.corpus.words import WordTable
 from strod.options import CorpusOptions
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.corpus.oracle import Record, compare, expected, random_records
 
 if TYPE_CHECKING:

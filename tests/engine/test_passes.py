@@ -37,6 +37,9 @@ def all_tasks() -> dict[str, Callable[..., Any]]:
     modules = [one.name for one in pkgutil.iter_modules(passes.__path__, "strod.passes.")]
     for module in (
         *modules,
+        "strod.phrases.cut",
+        "strod.phrases.chains",
+        "strod.phrases.counts",
         "strod.corpus.segment",
         "strod.evaluate.windows",
         "strod.evaluate.copies",
@@ -80,7 +83,8 @@ def test_no_closure_is_handed_to_an_engine() -> None:
         known |= {
             name.name
             for one in tree.body
-            if isinstance(one, ast.ImportFrom) and str(one.module).startswith("strod.passes")
+            if isinstance(one, ast.ImportFrom)
+            and str(one.module).startswith(("strod.passes", "strod.phrases."))
             for name in one.names
         }
         for task in asked(tree):
@@ -128,7 +132,13 @@ def test_every_task_and_all_it_takes_and_gives_can_be_sent(
     expected: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sending = Sending()
-    for module in ("corpus.build", "pipeline", "revision", "addition", "evaluate.run"):
+    for module in (
+        "corpus.build",
+        "workspace.build",
+        "workspace.revise",
+        "workspace.add",
+        "evaluate.run",
+    ):
         monkeypatch.setattr(f"strod.{module}.make_engine", lambda *_: sending)
     path = build(tmp_path / "w.strod")
     assert digests(path) == digests(expected)

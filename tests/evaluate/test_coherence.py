@@ -18,7 +18,7 @@ from strod.engine.threads import Serial
 from strod.evaluate.coherence import c_v, mean_npmi, mean_of, npmi_of_counts
 from strod.evaluate.windows import Chosen, window_meetings
 from strod.progress import Silent
-from strod.tree.ranking import npmi_table
+from strod.tree.top_words import npmi_table
 from tests.chance import drawn
 
 if TYPE_CHECKING:

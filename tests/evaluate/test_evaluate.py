@@ -22,7 +22,7 @@ from strod.evaluate.agreement import agreement
 from strod.evaluate.lists import phrase_lists
 from strod.evaluate.report import Flag
 from strod.store.topics import node_sha256, read_revision
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import check_error, json_lines, strod
 from tests.planted_text import LEAVES, PARENTS, planted_texts
 

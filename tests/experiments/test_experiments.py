@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 from strod import StrodError
+from strod.datasets.planted import plant
 from strod.experiments import NAMES, Settings
 from strod.experiments.journal import Journal
 from strod.experiments.measure import Build, built
 from strod.experiments.memory import MemoryTree, grow_tree
 from strod.experiments.methods import available, variance
+from strod.model.options import TreeOptions
 from strod.store.publish import locked
 from strod.tensor.power import Power
-from strod.tree.options import TreeOptions
-from strod.tree.planted import plant
 from tests.conftest import check_error, json_lines, strod
 from tests.experiments.test_journal import ask
 from tests.planted_text import PARENTS, planted_texts
@@ -232,7 +232,7 @@ def test_a_build_in_a_process_of_its_own(source: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_memory_of_a_parent_does_not_count() -> None:
     held = np.ones(700 << 17)  # 700 MB
-    code = "from strod.pipeline import _peak_memory; print(_peak_memory())"
+    code = "from strod.workspace.build import _peak_memory; print(_peak_memory())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert 20e6 < int(done.stdout) < held.nbytes
 

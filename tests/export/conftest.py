@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strod
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
     from playwright.sync_api import Page
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
     from tests.browser import Browser
 
 

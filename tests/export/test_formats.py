@@ -20,17 +20,17 @@ from strod.errors import UsageError
 from strod.export import export, tree_html
 from strod.export.names import name_of
 from strod.export.samples import LENGTH, _beginning, samples
-from strod.placements import assign_corpus
 from strod.progress import Silent
 from strod.store.schema import replace
 from strod.wording import line, plain
+from strod.workspace.placements import assign_corpus
 from tests.conftest import strod
 from tests.export.conftest import NAMES, SCRIPT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 
 def text_of(workspace: Workspace, to: str, **options: Any) -> str:

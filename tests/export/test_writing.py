@@ -17,7 +17,7 @@ from tests.conftest import names
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 TABLES = ["documents.csv", "phrases.csv", "topics.csv"]
 

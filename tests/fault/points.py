@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 
-import strod.revision  # noqa: F401 - once, not in every process
+import strod.workspace.revise  # noqa: F401 - once, not in every process
 from strod.cli.console import TerminalProgress
 from strod.cli.main import app
 from strod.cli.main import main as run_command
-from strod.compute.warmup import compile_kernels
 from strod.corpus import intake, segment
 from strod.errors import InputError
 from strod.progress import Silent
 from strod.store.arrays import ArrayWriter
-from strod.workspace import Workspace
+from strod.workspace.warmup import compile_kernels
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from strod.corpus.spill import SpillWriter
 from strod.corpus.texts import TextWriter
 from strod.errors import StrodError
 from strod.store.arrays import ArrayWriter
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.chance import long_but
 from tests.conftest import check_error, contents, json_lines, names, texts
 from tests.conftest import strod as run

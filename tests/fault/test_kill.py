@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import contents, json_lines, names, strod
 from tests.fault.points import WRITES, Forks
 from tests.planted_text import planted_texts

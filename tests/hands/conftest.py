@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import json_lines, strod
 from tests.planted_text import planted_texts
 

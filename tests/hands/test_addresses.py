@@ -13,7 +13,7 @@ from tests.conftest import check_error
 from tests.conftest import strod as run
 
 if TYPE_CHECKING:
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 
 def told(*arguments: object) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import check_error, strod
 
 if TYPE_CHECKING:

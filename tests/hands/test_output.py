@@ -15,7 +15,7 @@ from rdflib.namespace import SKOS
 from strod.cli.console import guard_streams, one_line
 from strod.store.schema import replace
 from strod.wording import escaped, harmless, line, numbered
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import Outcome, json_lines, names, strod, strod_process
 from tests.hands.conftest import BAD
 from tests.planted_text import planted_texts

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import strod
-from strod.assign import assign_new
 from strod.errors import StrodWarning, UsageError
 from strod.extras import EXTRAS, install
+from strod.workspace.assign import assign_new
 
 if TYPE_CHECKING:
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 TEXTS = ["clouda cloudb cloudc", "stonea stoneb stonec"]
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import (
     WORDS,
     Bench,

@@ -14,7 +14,7 @@ from strod.intrusion import automatic
 from strod.intrusion.automatic import odd_one_out
 from strod.intrusion.meetings import count_meetings
 from strod.progress import Silent
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

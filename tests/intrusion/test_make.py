@@ -13,7 +13,7 @@ import strod as package
 from strod import pages
 from strod.errors import UsageError
 from strod.intrusion import make
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import check_error, names, strod
 from tests.planted_text import planted_texts
 

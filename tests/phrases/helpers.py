@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import strod
-from strod.phrasebook import PhraseBook
 from strod.phrases.stream import Alphabet
+from strod.workspace.phrases import PhraseBook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.phrases.mine import Level
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 Tokens = tuple[int, ...]
 BREAKS = [-1, -2, -3]

@@ -17,8 +17,8 @@ from tests.planted_text import planted_texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import strod
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 PHRASES = {
     "learning": [

@@ -21,7 +21,7 @@ from strod.phrases.ranking import (
     drawn,
     popular,
 )
-from strod.tree.ranking import affinity
+from strod.tree.top_words import affinity
 from strod.values.topic import ROOT, Node
 
 

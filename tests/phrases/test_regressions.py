@@ -13,11 +13,11 @@ import pytest
 from scipy.sparse import csr_array
 
 import strod
+from strod.corpus.phrases import read_counts, read_units, write_counts, write_units
 from strod.errors import DamagedError, StrodError, UsageError
 from strod.phrases.forms import base_forms
 from strod.phrases.segmentation import ENOUGH, Contexts, Occurrences, Segmenter
 from strod.store.files import Files
-from strod.store.phrases import read_counts, read_units, write_counts, write_units
 from tests.conftest import files_below
 from tests.phrases import test_planted
 from tests.phrases.helpers import mined, random_sample
@@ -32,8 +32,8 @@ from tests.phrases.test_surface import written
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.hierarchy import Topic
-    from strod.phrasebook import PhraseBook
+    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.tree import Topic
 
 texts, book, workspace = build_texts, stored_book, stored_workspace  # fixtures
 

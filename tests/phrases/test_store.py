@@ -14,11 +14,11 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import strod
+from strod.corpus.phrases import UnitShard, read_counts, read_units, write_counts, write_units
 from strod.errors import DamagedError
 from strod.phrases.segmentation import Segmenter
 from strod.phrases.units import Units
 from strod.store.files import Files
-from strod.store.phrases import UnitShard, read_counts, read_units, write_counts, write_units
 from tests.conftest import files_below
 from tests.phrases.helpers import book_of, spoken
 from tests.phrases.test_criteria import woven
@@ -26,8 +26,8 @@ from tests.phrases.test_criteria import woven
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.phrasebook import PhraseBook
-    from strod.workspace import Workspace
+    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.workspace import Workspace
 
 ARRAYS = ["indptr", "indices", "counts"]
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial, Threads
-from strod.passes.rank import topical_counts
+from strod.phrases.counts import topical_counts
 from strod.phrases.topical import MIXED, Batch, batches, evidence
 from strod.tree.matrix import MatrixShard
 from strod.values.topic import ROOT, Node

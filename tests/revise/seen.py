@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.store.topics import node_sha256
-from strod.summary import as_dictionary
+from strod.workspace.summary import as_dictionary
 from tests.conftest import contents
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Tree
-    from strod.revision import Change
-    from strod.workspace import Workspace
+    from strod.workspace.change import Change
+    from strod.workspace.tree import Tree
+    from strod.workspace.workspace import Workspace
 
     Topics = dict[str, "Seen"]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import strod
-from strod.assign import assign_new
 from strod.errors import DamagedError, InputError, UsageError
-from strod.placements import assign_corpus
-from strod.workspace import Workspace
+from strod.workspace.assign import assign_new
+from strod.workspace.placements import assign_corpus
+from strod.workspace.workspace import Workspace
 from tests.planted_text import planted_texts
 from tests.revise.seen import state_of, topics_of
 

@@ -11,15 +11,15 @@ import pytest
 from rich.console import Console
 
 from strod.cli.show import print_branch
-from strod.revision import Change
 from strod.values.topic import ROOT, Node
+from strod.workspace.change import Change
 from tests.conftest import check_error, strod
 from tests.revise.seen import files_of, state_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 VERBS = [
     "expand", "collapse", "merge", "remove", "move", "rename", "pin", "unpin", "undo", "redo",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from strod.errors import DamagedError, InputError
-from strod.summary import as_dictionary
-from strod.workspace import Workspace
+from strod.workspace.summary import as_dictionary
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

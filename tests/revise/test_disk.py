@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strod.errors import StrodError
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.chance import long_but
 from tests.conftest import check_error, names
 from tests.conftest import strod as run

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 
 def resealed(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:

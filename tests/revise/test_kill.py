@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import names
 from tests.fault.points import WRITES, Forks, revise
 from tests.planted_text import planted_texts

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import strod
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.planted_text import planted_texts
 from tests.revise.seen import below, check_tree, topics_of
 

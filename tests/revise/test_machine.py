@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 from strod.errors import UsageError
 from strod.values.topic import ROOT
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.chance import drawn, long_but, part_of
 from tests.revise.seen import (
     Scope,
@@ -43,7 +43,7 @@ from tests.revise.seen import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strod.revision import Change
+    from strod.workspace.change import Change
     from tests.revise.seen import State, Topics
 
     Act = Callable[..., Change]

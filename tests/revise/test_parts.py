@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
+from strod.datasets.planted import plant
 from strod.errors import UsageError
+from strod.model.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY
 from strod.model.model import added, disjoint, ordered
+from strod.model.sampling import root_counts
 from strod.tree import revise
 from strod.tree.grow import Grown
-from strod.tree.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY
 from strod.tree.matrix import matrix_shards
-from strod.tree.planted import plant
-from strod.tree.sampling import root_counts
 from strod.values.shares import Placed
 from strod.values.split import FineTopics
 from strod.values.topic import ROOT, Node, Part

@@ -14,9 +14,9 @@ import pytest
 
 import strod
 from strod import integrity
-from strod.assign import assign_new
 from strod.errors import DamagedError, StrodError, UsageError
-from strod.workspace import Workspace
+from strod.workspace.assign import assign_new
+from strod.workspace.workspace import Workspace
 from tests.fault.points import Points
 from tests.planted_text import planted_texts, planted_words
 from tests.revise.seen import check_tree, files_of, state_of, topics_of

@@ -11,7 +11,7 @@ import pytest
 
 from strod.errors import BusyError
 from strod.store.change import Staging
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.conftest import check_error, names
 from tests.conftest import strod as run
 from tests.revise.seen import check_files, files_of, fingerprint, topics_of
@@ -92,7 +92,7 @@ def test_leftovers_of_a_killed_writer_are_no_obstacle(workspace: Workspace) -> N
 READER = """
 import sys, time
 from pathlib import Path
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 from tests.revise.seen import check_tree, fingerprint, topics_of
 
 path, stop, notes = map(Path, sys.argv[1:])

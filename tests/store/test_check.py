@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strod
-from strod.assign import assign_new
 from strod.errors import DamagedError, StrodError
-from strod.placements import assign_corpus
 from strod.store.manifest import read_manifest
-from strod.summary import as_dictionary
+from strod.workspace.assign import assign_new
+from strod.workspace.placements import assign_corpus
+from strod.workspace.summary import as_dictionary
 from tests.conftest import check_error
 from tests.conftest import strod as run
 from tests.planted_text import planted_texts

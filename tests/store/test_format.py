@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import strod
-from strod.placements import assign_corpus
 from strod.store.files import is_name
 from strod.store.manifest import VERSION, file_digests, sealed
 from strod.store.schema import as_json
-from strod.workspace import Workspace
+from strod.workspace.placements import assign_corpus
+from strod.workspace.workspace import Workspace
 from tests.conftest import strod as run
 from tests.planted_text import planted_texts
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from strod.datasets.docstrings import clean, docstrings, folder_files, records, source_files
 from strod.errors import UsageError
-from strod.text.docstrings import clean, docstrings, folder_files, records, source_files
 
 MODULE = '''
 """Module text with enough words."""

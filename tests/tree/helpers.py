@@ -9,12 +9,12 @@ from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial
 from strod.model.model import Model
+from strod.model.options import TreeOptions
 from strod.moments.counts import Counts
 from strod.progress import Silent
 from strod.store.topics import node_sha256
 from strod.tree import matrix as matrix_module
 from strod.tree.grow import Ground
-from strod.tree.options import TreeOptions
 from strod.values.shares import MemoryBook, Placed, paths, structure
 from strod.values.topic import ROOT
 from strod.values.words import thinning

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.tree.ablation import paper_options, paper_splitter
+from strod.methods.variants import paper_options, paper_splitter
+from strod.model.options import METHODS, TreeOptions
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
-from strod.tree.options import METHODS, TreeOptions
 from strod.values.shares import MemoryBook
 from tests.tree.helpers import REASONS, check_tree, ground, grown
 

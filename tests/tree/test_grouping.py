@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from strod.tree.grouping import BALANCE, CRUMB, cut, dendrogram, inside, natural_children
+from strod.model.grouping import BALANCE, CRUMB, cut, dendrogram, inside, natural_children
 from strod.values.split import Merge, Overlap
 
 

@@ -12,20 +12,21 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from strod.datasets.planted import plant, recovery_error
 from strod.engine.threads import Serial, Threads
 from strod.errors import UsageError
+from strod.methods.variants import paper_options, paper_splitter
+from strod.model import inference, sampling
 from strod.model import model as model_module
 from strod.model.draws import draws
+from strod.model.options import METHODS, TreeOptions
+from strod.model.sampling import blocks, root_counts
 from strod.passes.place import Wanted, place
 from strod.store.topics import node_sha256
 from strod.tree import grow as grow_module
-from strod.tree import inference, matrix, sampling
-from strod.tree.ablation import paper_options, paper_splitter
+from strod.tree import matrix
 from strod.tree.grow import grow
 from strod.tree.matrix import MatrixShard, matrix_shards
-from strod.tree.options import METHODS, TreeOptions
-from strod.tree.planted import plant, recovery_error
-from strod.tree.sampling import blocks, root_counts
 from strod.values.shares import MemoryBook
 from strod.values.topic import ROOT
 from strod.values.words import thinning
@@ -45,9 +46,9 @@ from tests.tree.helpers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from strod.datasets.planted import Planted
     from strod.engine.protocol import Engine
     from strod.tree.grow import Grown
-    from strod.tree.planted import Planted
     from strod.values.shares import Shares
 
 DOCUMENTS = 2000

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from strod.tree.inference import (
+from strod.model.inference import (
     GUESSED,
     LEAST,
     PRIOR,

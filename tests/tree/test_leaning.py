@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from strod.tree.inference import infer, prior_of
-from strod.tree.leaning import completion, polish_better
-from strod.tree.planted import plant
-from strod.tree.polish import polish
+from strod.datasets.planted import plant
+from strod.model.inference import infer, prior_of
+from strod.model.polish import polish
+from strod.model.prior import completion, polish_better
 from strod.values.split import FineTopics
 from tests.tree.helpers import parts, random_counts, topical
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from strod import UsageError
-from strod.tree.ablation import paper_options
-from strod.tree.options import BASELINES, METHODS, TreeOptions
+from strod.methods.variants import paper_options
+from strod.model.options import BASELINES, METHODS, TreeOptions
 
 NAN, INFINITE = float("nan"), float("inf")
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from strod.tree import dense, paper
-from strod.tree.paper import METHODS, NotSplittable, PaperSplit, needed_bytes, root
+from strod.methods import dense, paper
+from strod.methods.paper import NotSplittable, PaperSplit, needed_bytes, root
+from strod.model.options import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -247,7 +248,7 @@ def test_word_that_no_child_has() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_all_methods_agree_at_the_root(seed: int) -> None:
     words, counts = planted()
-    found = [root(method, counts).split(3, 1.6, generator(seed)) for method in METHODS]
+    found = [root(method, counts).split(3, 1.6, generator(seed)) for method in PAPER]
     for split in found:
         check_split(split, 3)
         assert_same(split, found[0])
@@ -269,7 +270,7 @@ def exact_corpus() -> tuple[Array, csr_array]:
     return words / 4, counted(texts, 5)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAPER)
 def test_exact_moments_give_exact_topics(method: str) -> None:
     """And then M2 has no other eigenpairs than those in the space of E2."""
     words, counts = exact_corpus()
@@ -314,7 +315,7 @@ def test_posteriors_of_pairs_beat_those_of_words() -> None:
     assert errors["rtod"] < errors["strod-paper"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAPER)
 def test_a_child_does_not_change_its_parent(method: str) -> None:
     _, counts = planted()
     node = root(method, counts)
@@ -340,7 +341,7 @@ def test_alpha0_is_halved_until_m2_is_positive() -> None:
     random = generator(46)
     words = random.dirichlet(np.full(9, 0.3))
     counts = drawn(np.ones((60, 1)), words[None], 8, random)
-    found = [root(method, counts).split(2, 1000.0, generator()) for method in METHODS]
+    found = [root(method, counts).split(2, 1000.0, generator()) for method in PAPER]
     assert found[0].alpha0 in {1000 / 2**halvings for halvings in range(1, 11)}
     for split in found:
         check_split(split, 2)
@@ -366,7 +367,7 @@ DEGENERATE: list[tuple[str, Callable[[], csr_array], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAPER)
 @pytest.mark.parametrize(
     ("counts", "k", "reason"), [case[1:] for case in DEGENERATE], ids=[c[0] for c in DEGENERATE]
 )
@@ -377,7 +378,7 @@ def test_what_cannot_be_split(
         root(method, counts()).split(k, 1.0, generator())
 
 
-@pytest.mark.parametrize("method", METHODS[1:])
+@pytest.mark.parametrize("method", PAPER[1:])
 def test_child_without_words(method: str) -> None:
     """A topic on words that no document has leaves no moments, and no division by zero."""
     counts = csr_array(np.pad(planted()[1].toarray(), ((0, 0), (0, 1))))
@@ -392,7 +393,7 @@ def test_child_without_words(method: str) -> None:
 def test_noise_never_gives_nan(seed: int) -> None:
     random = generator(seed)
     counts = csr_array(random.poisson(0.7, (12, 9)))
-    for method in METHODS[1:]:
+    for method in PAPER[1:]:
         node = root(method, counts)
         for k in (6, 3, 2):
             try:
@@ -442,5 +443,5 @@ def test_needed_bytes_grow_as_the_paper_says() -> None:
     def growth(method: str) -> float:
         return needed_bytes(method, 20_000) / needed_bytes(method, 10_000)
 
-    assert [round(growth(method), 1) for method in METHODS] == [8, 8, 8, 4, 2]
+    assert [round(growth(method), 1) for method in PAPER] == [8, 8, 8, 4, 2]
     assert needed_bytes("strod-paper", 100_000) < 100e6

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from strod.tree.options import TreeOptions
-from strod.tree.planted import plant, recovery_error
+from strod.datasets.planted import plant, recovery_error
+from strod.model.options import TreeOptions
 from tests.tree.helpers import check_tree, grow_matrix, on_level, words_on_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from strod.datasets.planted import Planted
     from strod.tree.grow import Grown
-    from strod.tree.planted import Planted
 
     Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
+from strod.datasets.planted import plant
+from strod.model.inference import PRIOR, exp_digamma, infer, prior_of, sparse_shares
+from strod.model.polish import overlap, polish
 from strod.moments.counts import LONG
-from strod.tree.inference import PRIOR, exp_digamma, infer, prior_of, sparse_shares
-from strod.tree.planted import plant
-from strod.tree.polish import overlap, polish
 from strod.values.split import FineTopics
 from tests.tree.helpers import parts, random_counts, topical
 

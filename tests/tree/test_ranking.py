@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
+from strod.datasets.planted import plant
 from strod.engine.threads import Serial, Threads
-from strod.passes.meet import meetings
+from strod.passes.cooccur import meetings
 from strod.tree.matrix import MatrixShard, matrix_shards
-from strod.tree.planted import plant
-from strod.tree.ranking import HEADS, TOGETHER, affinity, head_words
+from strod.tree.top_words import HEADS, TOGETHER, affinity, head_words
 from strod.values.topic import ROOT, Node
 from strod.values.words import scores
 from tests.tree.helpers import grown

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from strod.model.draws import draws
-from strod.tree.sampling import root_counts
+from strod.model.sampling import root_counts
 from strod.values.words import thinning
 
 IDS = [f"doc-{i}" for i in range(40_000)]

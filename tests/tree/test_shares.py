@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from strod.errors import DamagedError
+from strod.model.inference import sparse_shares
 from strod.store.splits import DiskBook
-from strod.tree.inference import sparse_shares
 from strod.values.shares import Masses, MemoryBook, Shares, joined, local_shares, paths, rows
 from strod.values.topic import ROOT, Node, Part, child_id, seed_of
 from tests.tree.helpers import grown

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from strod.datasets.planted import plant
+from strod.model.decompose import POWER, _energy, _Fit, _Node, _often, _tokens, split_node
+from strod.model.grouping import cut, dendrogram
+from strod.model.options import MORE, TreeOptions
+from strod.model.polish import Polished, overlap, polish
+from strod.model.sampling import root_counts
 from strod.moments.moments import Moments
 from strod.moments.whitening import Spectrum
 from strod.tensor.recovery import Recovered
-from strod.tree.grouping import cut, dendrogram
-from strod.tree.options import MORE, TreeOptions
-from strod.tree.planted import plant
-from strod.tree.polish import Polished, overlap, polish
-from strod.tree.sampling import root_counts
-from strod.tree.split import POWER, _energy, _Fit, _Node, _often, _tokens, split_node
 from strod.values.split import FineTopics, Overlap, Split
 from strod.values.words import thinning
 from tests.tree.helpers import topical
@@ -102,7 +102,7 @@ def test_words_that_decide_are_most_of_the_tokens(least: int) -> None:
 def test_all_words_decide_where_polish_cannot_find_the_others(
     monkeypatch: pytest.MonkeyPatch, polish: int
 ) -> None:
-    monkeypatch.setattr("strod.tree.split.FEW_WORDS", 0)
+    monkeypatch.setattr("strod.model.decompose.FEW_WORDS", 0)
     widths = []
     of = Moments.of.__func__  # type: ignore[attr-defined]
 
@@ -138,7 +138,7 @@ def test_topics_are_as_good_without_rare_words_in_the_moments(
     monkeypatch: pytest.MonkeyPatch, ahead: bool
 ) -> None:
     whole = split(sample(), children=3, ahead=ahead)
-    monkeypatch.setattr("strod.tree.split.FEW_WORDS", 0)
+    monkeypatch.setattr("strod.model.decompose.FEW_WORDS", 0)
     frequent = split(sample(), children=3, ahead=ahead)
     for one, other in ((whole, frequent), (frequent, whole)):
         distance = abs(one.topics.words.T[:, None] - other.topics.words.T).sum(axis=2)
@@ -165,7 +165,7 @@ def test_groups_become_topics_of_their_own() -> None:
 def test_the_usual_number_of_groups_if_none_is_clear(
     monkeypatch: pytest.MonkeyPatch, clear: int | None, number: int
 ) -> None:
-    monkeypatch.setattr("strod.tree.split.natural_children", lambda *_: clear)
+    monkeypatch.setattr("strod.model.decompose.natural_children", lambda *_: clear)
     blocks = [sample()]
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 2, 1)
@@ -201,7 +201,7 @@ def test_junk_takes_no_place_of_a_child(monkeypatch: pytest.MonkeyPatch) -> None
     weight, components = lightest()
     assert weight > 0.3
     assert components == 4
-    monkeypatch.setattr("strod.tree.split.RETRIES", 0)
+    monkeypatch.setattr("strod.model.decompose.RETRIES", 0)
     weight, components = lightest()
     assert weight < 0.1
     assert components == 3
@@ -324,5 +324,5 @@ def test_what_a_topic_must_reach(ahead: bool, share: float, documents: int, leas
 
 def test_more_topics_than_children_are_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Node, "best", lambda self: self.decomposed(5))
-    monkeypatch.setattr("strod.tree.split.SLIGHT", 0.0)
+    monkeypatch.setattr("strod.model.decompose.SLIGHT", 0.0)
     assert split(sample(), children=3, ahead=False).topics.size == 3

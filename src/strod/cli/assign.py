@@ -42,14 +42,14 @@ def assign(
       strod assign papers.strod new.jsonl
       echo "a text about trees" | strod assign papers.strod -
     """
-    from strod.placements import assign_corpus
-    from strod.workspace import Workspace
+    from strod.workspace.placements import assign_corpus
+    from strod.workspace.workspace import Workspace
 
     opened = Workspace(workspace)
     lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
-            from strod.assign import assign_new  # the others start at once
+            from strod.workspace.assign import assign_new  # the others start at once
 
             given: dict[str, Any] = {
                 "text_field": tuple(text_field or ()),

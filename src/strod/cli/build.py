@@ -12,12 +12,13 @@ from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output, say, size
 from strod.cli.show import NO_TREE
 from strod.errors import UsageError
+from strod.keywords import BuildOptions
 from strod.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["build", "describe_build"]
 
@@ -99,36 +100,15 @@ def build(
       strod build notes/ --out notes.strod            a folder, one document a file
       zcat news.txt.gz | strod build - -o news.strod  one document a line
     """
-    options: dict[str, Any] = {
-        "text_field": text_field,
-        "id_field": id_field,
-        "meta": meta,
-        "format": format,
-        "duplicates": duplicates,
-        "strict": strict,
-        "follow_links": follow_links,
-        "language": language,
-        "min_df": min_df,
-        "max_df": max_df,
-        "numbers": numbers,
-        "stem": stem,
-        "max_vocabulary": max_vocabulary,
-        "tokenizer": tokenizer,
-        "height": height,
-        "width": width,
+    given: dict[str, Any] = {**locals()}
+    options = {name: given[name] for name in BuildOptions.__annotations__ if name in given}
+    for name in ("workers", "memory", "stopwords"):
+        del options[name]
+    options |= {
         "children": shape.number_or("children", children, int, "auto"),
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
         "sample": shape.number_or("sample", sample, int, "auto", "all"),
-        "method": method,
-        "engine": engine,
-        "iterations": iterations,
-        "method_seconds": method_seconds,
-        "seed": seed,
         "lookahead": shape.switch("lookahead", lookahead),
-        "polish": polish,
-        "topical": topical,
-        "phrases": phrases,
-        "phrase_length": phrase_length,
         "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
     }
@@ -150,8 +130,8 @@ def run(
     import pyarrow as pa
 
     from strod.options import memory_size
-    from strod.pipeline import build as build_workspace
     from strod.text.stopwords import read_stopwords
+    from strod.workspace.build import build as build_workspace
 
     pa.enable_signal_handlers(False)  # Ctrl-C is ours, also while Arrow is at work
     _share_memory()

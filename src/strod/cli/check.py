@@ -21,7 +21,7 @@ def check(
       strod check papers.strod
     """
     from strod.errors import DamagedError
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     opened = Workspace(workspace)
     problems = opened.check()

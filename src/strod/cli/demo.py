@@ -30,7 +30,7 @@ def demo(
     Example:
       strod demo
     """
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     with TerminalProgress(quiet=quiet) as progress:
         records = list(_records(progress))
@@ -41,7 +41,7 @@ def demo(
 
 
 def _records(progress: TerminalProgress) -> Iterator[dict[str, str]]:
-    from strod.text.docstrings import records, source_files
+    from strod.datasets.docstrings import records, source_files
 
     files = source_files()
     progress.stage("collecting docstrings", len(files), "files")

@@ -49,7 +49,7 @@ def evaluate(
       strod evaluate papers.strod --json | jq '.flags[].suggestion'
     """
     from strod.evaluate import evaluate as measure
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     opened = Workspace(workspace)
     with TerminalProgress(quiet=quiet) as progress:

@@ -40,7 +40,7 @@ def export(
       strod export papers.strod --to skos --base https://example.org/topics/ > papers.ttl
     """
     from strod.export import export as write
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     opened = Workspace(workspace)
     with TerminalProgress(quiet=quiet) as progress:

@@ -17,8 +17,8 @@ from strod.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strod.revision import Change
-    from strod.workspace import Workspace
+    from strod.workspace.change import Change
+    from strod.workspace.workspace import Workspace
 
 __all__ = [
     "add",
@@ -53,7 +53,7 @@ def _changed(
     quiet: bool,
 ) -> Change:
     """Carry out a verb with a progress bar, then say what it did."""
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     workspace = Workspace(path)
     with TerminalProgress(quiet=quiet) as progress:
@@ -269,7 +269,7 @@ def add(
       strod add papers.strod new.jsonl --note "November"
       strod add papers.strod corrected.jsonl --replace
     """
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     opened = Workspace(workspace)
     given: dict[str, Any] = {
@@ -338,7 +338,7 @@ def compact(
 
     Example: strod compact papers.strod --keep 10
     """
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     done = Workspace(workspace).compact(keep, dry_run=dry_run)
     output().print(
@@ -352,7 +352,7 @@ def history(workspace: Path = WORKSPACE) -> None:
 
     Example: strod history papers.strod
     """
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     console = output()
     for entry in Workspace(workspace).history():

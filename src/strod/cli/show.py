@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from strod.export.samples import Sample
-    from strod.hierarchy import Topic
-    from strod.revision import Change
-    from strod.workspace import Workspace
+    from strod.workspace.change import Change
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["NO_TREE", "print_branch", "print_tree", "show"]
 
@@ -58,8 +58,8 @@ def show(
       strod show papers.strod --json | jq '.topics[1].phrases'
     """
     from strod.export.samples import samples
-    from strod.summary import as_dictionary
-    from strod.workspace import Workspace
+    from strod.workspace.summary import as_dictionary
+    from strod.workspace.workspace import Workspace
 
     opened = Workspace(workspace)
     opened.tree.find(topic or "o")

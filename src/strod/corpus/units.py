@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strod.store.phrases import UnitShard, read_counts
+from strod.corpus.phrases import UnitShard, read_counts
 
 if TYPE_CHECKING:
     from strod.corpus.reader import ShardRef

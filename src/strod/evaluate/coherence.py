@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.engine.threads import Serial
-from strod.passes.meet import meetings
+from strod.passes.cooccur import meetings
 from strod.tree.matrix import MatrixShard
-from strod.tree.ranking import npmi_table
+from strod.tree.top_words import npmi_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.evaluate.report import TopicScores
-    from strod.hierarchy import Topic, Tree
+    from strod.workspace.tree import Topic, Tree
 
     Array = NDArray[np.float64]
 

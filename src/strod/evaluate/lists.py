@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.hierarchy import Topic, Tree
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic, Tree
+    from strod.workspace.workspace import Workspace
 
     Numbers = NDArray[np.int64]
 

@@ -20,14 +20,14 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from strod.errors import UsageError
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from strod.hierarchy import Topic, Tree
+    from strod.workspace.tree import Topic, Tree
 
     Array = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from strod.evaluate.windows import WINDOW, Chosen, window_meetings
 from strod.export.names import name_of
 from strod.intrusion.automatic import OF, automatic
 from strod.options import CorpusOptions
-from strod.passes.meet import meetings
+from strod.passes.cooccur import meetings
 from strod.passes.weigh import follow
 from strod.progress import Silent
 from strod.values.topic import ROOT
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from strod.corpus.reader import ShardRef
     from strod.engine.protocol import Engine
     from strod.evaluate.copies import Copies
-    from strod.hierarchy import Topic
     from strod.model.placed import Ref, Rows
     from strod.progress import Progress
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]

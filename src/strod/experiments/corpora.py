@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
+from strod.datasets.docstrings import records, source_files
 from strod.errors import InputError, UsageError
 from strod.experiments.settings import LABEL
-from strod.text.docstrings import records, source_files
 from strod.text.records import Document, Fields
 from strod.text.sources import resolve
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from strod.errors import StrodError, UsageError
 from strod.experiments.methods import build_options, iterations, scalable
-from strod.pipeline import build
-from strod.workspace import Workspace
+from strod.workspace.build import build
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

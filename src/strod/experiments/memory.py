@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strod.engine.threads import Serial
-from strod.tree.ablation import paper_options, paper_splitter
+from strod.methods.paper import POWER as PAPER_POWER
+from strod.methods.variants import paper_options, paper_splitter
+from strod.model.decompose import POWER
 from strod.tree.matrix import grow_matrix
-from strod.tree.paper import POWER as PAPER_POWER
-from strod.tree.split import POWER
 from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from strod.model.options import TreeOptions
     from strod.tensor.power import Power
     from strod.tree.grow import Grown
-    from strod.tree.options import TreeOptions
 
     Array = NDArray[np.float64]
 

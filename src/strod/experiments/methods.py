@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from strod import evaluate
-from strod.baselines.options import KINDS
 from strod.errors import UsageError
 from strod.extras import install
 from strod.intrusion import automatic
-from strod.tree.paper import METHODS as PAPER
+from strod.methods.baselines.options import KINDS
+from strod.model.options import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

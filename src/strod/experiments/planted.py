@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from strod.datasets.planted import plant, recovery_error
 from strod.experiments.cells import Cell
 from strod.experiments.memory import grow_tree
 from strod.experiments.methods import all_but
 from strod.experiments.table import Column, Panel, Result
 from strod.experiments.timing import seconds, whole
-from strod.tree.options import TreeOptions
-from strod.tree.planted import plant, recovery_error
+from strod.model.options import TreeOptions
 
 if TYPE_CHECKING:
     from strod.experiments.cells import Context

@@ -9,7 +9,7 @@ from strod.experiments.measure import Build, built
 from strod.experiments.methods import BASELINES, intrusion, iterations, scores
 from strod.experiments.table import Column, Panel, Result
 from strod.experiments.timing import seconds, whole
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from strod.experiments.cells import Context

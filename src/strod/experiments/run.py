@@ -6,7 +6,6 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from strod.compute.warmup import compile_kernels
 from strod.errors import InputError, StrodError, UsageError
 from strod.experiments import planted, reading, stability, timing
 from strod.experiments.cells import Context, measure_all
@@ -18,6 +17,7 @@ from strod.experiments.plot import draw, need_matplotlib
 from strod.experiments.table import csv_text, markdown
 from strod.progress import Progress, Silent
 from strod.store.publish import locked
+from strod.workspace.warmup import compile_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable

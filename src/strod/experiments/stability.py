@@ -20,10 +20,10 @@ from strod.experiments.methods import all_but, variance
 from strod.experiments.methods import iterations as usual_iterations
 from strod.experiments.table import Column, Panel, Result
 from strod.experiments.timing import seconds, whole
-from strod.pipeline import build
+from strod.model.options import TreeOptions
 from strod.tensor.power import Power
-from strod.tree.options import TreeOptions
-from strod.workspace import Workspace
+from strod.workspace.build import build
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

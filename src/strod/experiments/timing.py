@@ -8,7 +8,7 @@ from strod.experiments.cells import NOT_TRIED, Cell
 from strod.experiments.measure import PATIENCE, Build, built, timed
 from strod.experiments.methods import BASELINES
 from strod.experiments.table import Column, Panel, Result
-from strod.tree.paper import METHODS as PAPER
+from strod.model.options import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from strod.export.names import EVERYTHING, name_of, phrases_of, topics_of
 from strod.wording import numbered
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["BASE", "skos"]
 

@@ -9,8 +9,8 @@ from strod.export.names import name_of, phrases_of, topics_of
 from strod.wording import plain, referenced
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["graphml"]
 

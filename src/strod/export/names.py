@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Topic, Tree
+    from strod.workspace.tree import Topic, Tree
 
 __all__ = ["EVERYTHING", "name_of", "phrases_of", "texts_of", "topics_of"]
 

@@ -8,7 +8,7 @@ from strod import pages
 from strod.export.names import name_of, texts_of, topics_of
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Tree
+    from strod.workspace.tree import Tree
 
 __all__ = ["tree_html"]
 

@@ -9,8 +9,8 @@ from strod.export.names import name_of, texts_of, topics_of
 from strod.wording import line, percent, sizes
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["markdown"]
 

@@ -12,8 +12,8 @@ from strod.wording import sizes
 
 if TYPE_CHECKING:
     from strod.export.samples import Sample
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["page"]
 

@@ -15,14 +15,14 @@ from strod.export.page import page
 from strod.export.samples import samples
 from strod.export.tables import is_table, write_tables
 from strod.progress import Progress, Silent
-from strod.summary import as_dictionary
 from strod.wording import json_text
+from strod.workspace.summary import as_dictionary
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["FORMATS", "export"]
 

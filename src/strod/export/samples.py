@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from strod.corpus.reader import Corpus, Shard
     from strod.progress import Progress
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["Sample", "meta_text", "samples"]
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from strod.corpus.reader import PREFIX
 from strod.export.names import name_of, phrases_of, topics_of
 from strod.export.samples import meta_text
-from strod.placements import assign_corpus
 from strod.values.topic import ROOT
+from strod.workspace.placements import assign_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from strod.hierarchy import Tree
     from strod.progress import Progress
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Tree
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["is_table", "write_tables"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
     Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.tree.ranking import npmi_table
+from strod.tree.top_words import npmi_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from strod.hierarchy import Tree
+    from strod.workspace.tree import Tree
 
 __all__ = ["KINDS", "Entry", "Item", "Question", "entries", "rounds"]
 

@@ -17,7 +17,7 @@ from strod.errors import UsageError
 from strod.export.files import write_file
 from strod.intrusion.questions import KINDS, Question, entries, rounds
 from strod.wording import plain
-from strod.workspace import Workspace
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

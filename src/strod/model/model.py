@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strod.model.inference import document_shares, likely, posterior
+from strod.model.sampling import root_counts
 from strod.moments.counts import Counts
-from strod.tree.inference import document_shares, likely, posterior
-from strod.tree.sampling import root_counts
 from strod.values.shares import Masses, Placed, TopicShares, ends, paths
 from strod.values.topic import ROOT
 

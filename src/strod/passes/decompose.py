@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.tree.sampling import blocks
-from strod.tree.split import POWER, NotSplit, split_node
+from strod.model.decompose import POWER, NotSplit, split_node
+from strod.model.sampling import blocks
 from strod.values.topic import seed_of
 
 if TYPE_CHECKING:
+    from strod.model.options import TreeOptions
     from strod.moments.counts import Counts
     from strod.tensor.power import Power
-    from strod.tree.options import TreeOptions
     from strod.values.split import Split
 
 __all__ = ["Sample", "decompose"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.passes.meet import meetings
-from strod.passes.rank import topical_counts
+from strod.passes.cooccur import meetings
+from strod.phrases.counts import topical_counts
 from strod.phrases.ranking import Candidates, candidates, drawn, popular
 from strod.phrases.surface import Speller
 from strod.phrases.topical import batches, evidence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from strod.engine.protocol import Engine
     from strod.model.placed import Ref, Rows
-    from strod.passes.rank import Shares
+    from strod.phrases.counts import Shares
     from strod.phrases.units import Lexicon, Units
     from strod.progress import Progress
     from strod.values.topic import Node

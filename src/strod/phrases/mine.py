@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from strod.passes.mine import (
+from strod.phrases.chains import (
     HALF,
     Chains,
     count_keys,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.tree.ranking import affinity
+from strod.tree.top_words import affinity
 from strod.values.words import NOTHING, thinning
 
 if TYPE_CHECKING:

@@ -148,7 +148,7 @@ class PhrasesRecord(_Record, frozen=True, kw_only=True):
 
 
 class TreeSettings(_Record, frozen=True, kw_only=True):
-    """How a tree was grown; `strod.tree.options.TreeOptions` has the meaning and the limits."""
+    """How a tree was grown; `strod.model.options.TreeOptions` has the meaning and the limits."""
 
     children: Annotated[int, Meta(ge=2, le=1000)] | Literal["auto"] = "auto"
     height: Annotated[int, Meta(ge=0, le=DEEPEST)] = 2

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
+from strod.model.decompose import POWER, NotSplit
+from strod.model.grouping import cut
 from strod.model.model import Model
+from strod.model.sampling import ENOUGH
 from strod.passes.decompose import Sample, decompose
 from strod.passes.place import Wanted, place
 from strod.passes.weigh import measure, weigh
-from strod.tree.grouping import cut
-from strod.tree.ranking import head_words
 from strod.tree.revise import mass_weight, mixed_words
-from strod.tree.sampling import ENOUGH
-from strod.tree.split import POWER, NotSplit
+from strod.tree.top_words import head_words
 from strod.values.shares import structure
 from strod.values.topic import ROOT, Node, Part, child_id, number_children
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.engine.protocol import Engine
+    from strod.model.options import TreeOptions
     from strod.model.placed import Documents, Ref
     from strod.moments.counts import Counts
     from strod.progress import Progress
     from strod.tensor.power import Power
-    from strod.tree.options import TreeOptions
     from strod.values.shares import Book
     from strod.values.split import Split
 

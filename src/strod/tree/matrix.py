@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.engine.protocol import Engine
-    from strod.tree.options import TreeOptions
+    from strod.model.options import TreeOptions
 
 __all__ = ["MatrixShard", "grow_matrix", "matrix_shards"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.passes.meet import meetings
+from strod.passes.cooccur import meetings
 from strod.values.topic import ROOT
 from strod.values.words import NOTHING, divergence, normal, safe_log, toned
 

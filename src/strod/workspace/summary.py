@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from strod.hierarchy import Topic
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Topic
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["as_dictionary"]
 

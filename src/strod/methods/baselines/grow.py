@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from strod.baselines.cathy import Cathy
-from strod.baselines.factors import Factors
-from strod.baselines.learner import Clock, Division, Piece
-from strod.baselines.options import check_memory
-from strod.baselines.pachinko import Pachinko
-from strod.baselines.restaurant import Restaurant
-from strod.baselines.splitlda import SplitLda
-from strod.tree.grouping import dendrogram
+from strod.methods.baselines.cathy import Cathy
+from strod.methods.baselines.factors import Factors
+from strod.methods.baselines.learner import Clock, Division, Piece
+from strod.methods.baselines.options import check_memory
+from strod.methods.baselines.pachinko import Pachinko
+from strod.methods.baselines.restaurant import Restaurant
+from strod.methods.baselines.splitlda import SplitLda
+from strod.model.decompose import NotSplit
+from strod.model.grouping import dendrogram
+from strod.model.inference import sparse_shares
 from strod.tree.grow import Ground, Grown, expand, finish
-from strod.tree.inference import sparse_shares
-from strod.tree.split import NotSplit
 from strod.values.split import FineTopics, Overlap, Split
 from strod.values.topic import ROOT, Node, seed_of
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.baselines.learner import Learner
+    from strod.methods.baselines.learner import Learner
+    from strod.model.options import TreeOptions
     from strod.model.placed import Documents, Ref
-    from strod.tree.options import TreeOptions
 
     Array = NDArray[np.float64]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from strod.baselines.learner import Division, Piece, as_whole
+from strod.methods.baselines.learner import Division, Piece, as_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.baselines.learner import Clock
-    from strod.tree.options import TreeOptions
+    from strod.methods.baselines.learner import Clock
+    from strod.model.options import TreeOptions
 
     Array = NDArray[np.float64]
 

@@ -10,25 +10,26 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from strod.corpus.reader import Corpus
 from strod.errors import StrodError
-from strod.hierarchy import Tree
 from strod.options import check_names
-from strod.placements import assign_corpus
 from strod.store.files import Files
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
 from strod.store.topics import read_change
 from strod.wording import counted
+from strod.workspace.placements import assign_corpus
+from strod.workspace.tree import Tree
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from strod.addition import Addition
     from strod.keywords import AddOptions, AssignOptions, ExportOptions, VerbOptions
-    from strod.phrasebook import PhraseBook
     from strod.phrases.units import Units
-    from strod.revision import Change, Reviser
     from strod.store.compact import Compaction
+    from strod.workspace.add import Addition
+    from strod.workspace.change import Change
+    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.revise import Reviser
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -80,7 +81,7 @@ class Workspace:
     @cached_property
     def phrasebook(self) -> PhraseBook:
         """Words and phrases, and documents by them."""
-        from strod.phrasebook import PhraseBook  # noqa: PLC0415 - readers of a tree need none
+        from strod.workspace.phrases import PhraseBook  # noqa: PLC0415 - readers of a tree need none
 
         settings = self.manifest.corpus.settings
         forms = self.manifest.parts.get("phrases/forms.parquet")
@@ -166,7 +167,7 @@ class Workspace:
             `replace`, whether documents with the same ids are taken out; `note`, `dry_run`,
             `workers`, `progress`, and `strict`.
         """
-        from strod.addition import add  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.add import add  # noqa: PLC0415 - readers need none of it
 
         return add(self, list(sources), **how)
 
@@ -178,12 +179,12 @@ class Workspace:
         *sources
             As for `strod.build`: ``workspace.assign(["a text", "another"])``.
         **options
-            As for `strod.assign.assign_new`.
+            As for `strod.workspace.assign.assign_new`.
         """
         if not sources:
             check_names(options, ["progress"], "assign without sources: ")
             return assign_corpus(self, options.get("progress"))
-        from strod.assign import assign_new  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.assign import assign_new  # noqa: PLC0415 - readers need none of it
 
         return assign_new(self, *sources, **options)
 
@@ -196,7 +197,7 @@ class Workspace:
         return self._reviser("redo", how).redo()
 
     def _reviser(self, verb: str, how: VerbOptions) -> Reviser:
-        from strod.revision import Reviser  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.revise import Reviser  # noqa: PLC0415 - readers need none of it
 
         known = [*signature(getattr(self, verb)).parameters, *signature(Reviser).parameters]
         own = [name for name in known if name not in ("how", "workspace", "topic", "topics")]
@@ -253,7 +254,7 @@ class Workspace:
 
     def check(self, workers: int = 1) -> list[str]:
         """Look at checksums, references and invariants; return a line for each that is wrong."""
-        from strod.integrity import check_workspace  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.check import check_workspace  # noqa: PLC0415 - readers need none of it
 
         return check_workspace(self.path, workers)
 

@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.baselines.learner import Division, as_whole
-from strod.baselines.sampling import chosen_words, new_model, sampled, token_places, train
 from strod.errors import UsageError
-from strod.tree.split import NotSplit
+from strod.methods.baselines.learner import Division, as_whole
+from strod.methods.baselines.sampling import chosen_words, new_model, sampled, token_places, train
+from strod.model.decompose import NotSplit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.baselines.learner import Clock, Piece
-    from strod.tree.options import TreeOptions
+    from strod.methods.baselines.learner import Clock, Piece
+    from strod.model.options import TreeOptions
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]

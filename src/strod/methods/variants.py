@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
-from strod.tree import paper
-from strod.tree.grouping import dendrogram
-from strod.tree.split import NotSplit
+from strod.methods import paper
+from strod.model.decompose import NotSplit
+from strod.model.grouping import dendrogram
 from strod.values.split import FineTopics, Overlap, Split
 from strod.values.topic import ROOT, seed_of
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
+    from strod.model.options import TreeOptions
     from strod.moments.counts import Counts
     from strod.tensor.power import Power
-    from strod.tree.options import TreeOptions
     from strod.values.topic import Node
 
 __all__ = ["paper_options", "paper_splitter"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from strod.store.change import Staging
     from strod.store.schema import SegmentRecord
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["Removal", "take_out"]
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.compute.threads import spread
-from strod.tree.inference import infer, prior_of
-from strod.tree.polish import polish
+from strod.model.inference import infer, prior_of
+from strod.model.polish import polish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from strod.model.polish import Polished
     from strod.moments.counts import Counts
-    from strod.tree.polish import Polished
     from strod.values.split import FineTopics
 
     Array = NDArray[np.float64]

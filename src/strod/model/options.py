@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from strod.errors import UsageError
-from strod.tree.paper import METHODS as PAPER
 from strod.values.topic import ROOT
 
-__all__ = ["BASELINES", "METHODS", "TreeOptions"]
+__all__ = ["BASELINES", "METHODS", "PAPER", "TreeOptions"]
 
+PAPER = ("tod", "rtod", "rtod2", "rtod3", "strod-paper")  # strod.methods.paper
 METHODS = ("strod", *PAPER)
-BASELINES = ("splitlda", "hpam", "ncrp", "cathy", "nmf", "lda")  # other people's: strod.baselines
+# Of other people: strod.methods.baselines.
+BASELINES = ("splitlda", "hpam", "ncrp", "cathy", "nmf", "lda")
 AUTO = "auto"
 WIDEST = 1000
 DEEPEST = 20

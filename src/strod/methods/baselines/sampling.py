@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.baselines.learner import Clock
+    from strod.methods.baselines.learner import Clock
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.baselines.learner import Division
-from strod.baselines.sampling import (
+from strod.methods.baselines.learner import Division
+from strod.methods.baselines.sampling import (
     chosen_words,
     new_model,
     sampled,
@@ -26,11 +26,11 @@ from strod.baselines.sampling import (
     topic_words,
     train,
 )
-from strod.tree.split import NotSplit
+from strod.model.decompose import NotSplit
 
 if TYPE_CHECKING:
-    from strod.baselines.learner import Clock, Piece
-    from strod.tree.options import TreeOptions
+    from strod.methods.baselines.learner import Clock, Piece
+    from strod.model.options import TreeOptions
 
 __all__ = ["Pachinko"]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from strod.model.grouping import cut, dendrogram, natural_children
+from strod.model.polish import overlap, polish
+from strod.model.prior import polish_better
 from strod.moments.moments import Moments
 from strod.moments.whitening import Whitening, spectrum, whiten
 from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
-from strod.tree.grouping import cut, dendrogram, natural_children
-from strod.tree.leaning import polish_better
-from strod.tree.polish import overlap, polish
 from strod.values.split import FineTopics, Overlap, Split
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.model.options import TreeOptions
+    from strod.model.polish import Polished
     from strod.moments.counts import Counts
     from strod.moments.whitening import Spectrum
-    from strod.tree.options import TreeOptions
-    from strod.tree.polish import Polished
 
     Array = NDArray[np.float64]
 

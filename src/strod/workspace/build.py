@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 from scipy.sparse import csr_array, vstack
 
 from strod import __version__
-from strod.baselines.grow import grow_baseline
-from strod.baselines.options import baseline_options
 from strod.compute.blas import one_blas_thread
-from strod.compute.warmup import compile_kernels
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import DRAFT, Corpus
 from strod.engine.make import make_engine
 from strod.errors import StrodError, UsageError
-from strod.hierarchy import Tree
+from strod.methods.baselines.grow import grow_baseline
+from strod.methods.baselines.options import baseline_options
+from strod.methods.variants import paper_options, paper_splitter
+from strod.model.options import BASELINES, METHODS, TreeOptions
 from strod.model.placed import DocumentShares
 from strod.options import BASE_MEMORY, CorpusOptions, check_names, option_value
-from strod.phrasebook import PhraseBook
 from strod.phrases.mine import PASSES
 from strod.phrases.options import PhraseOptions
 from strod.progress import Progress, Silent
@@ -36,22 +35,23 @@ from strod.store.splits import DiskBook, write_split
 from strod.store.tables import numbers
 from strod.store.topics import write_revision
 from strod.text.sources import resolve
-from strod.tree.ablation import paper_options, paper_splitter
 from strod.tree.grow import Ground, Grown, grow, model_of
-from strod.tree.options import BASELINES, METHODS, TreeOptions
 from strod.values.topic import ROOT
 from strod.values.words import thinning
-from strod.warned import left_out, warned
-from strod.workspace import Workspace
+from strod.workspace.phrases import PhraseBook
+from strod.workspace.tree import Tree
+from strod.workspace.warmup import compile_kernels
+from strod.workspace.warned import left_out, warned
+from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
 
     from strod.engine.protocol import Engine
-    from strod.hierarchy import Topic
     from strod.keywords import BuildOptions
     from strod.phrases.units import Units
+    from strod.workspace.tree import Topic
 
 __all__ = ["build"]
 
@@ -83,7 +83,7 @@ def build(
         names are made from phrases.
     **options
         Fields of `strod.options.CorpusOptions`, `strod.phrases.options.PhraseOptions` and
-        `strod.tree.options.TreeOptions`; a single name may stand for a tuple.
+        `strod.model.options.TreeOptions`; a single name may stand for a tuple.
 
     Returns
     -------

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from strod.errors import UsageError
 from strod.extras import install
-from strod.tree.options import BASELINES
+from strod.model.options import BASELINES
 
 if TYPE_CHECKING:
-    from strod.tree.options import TreeOptions
+    from strod.model.options import TreeOptions
 
 __all__ = ["CHILDREN", "KINDS", "baseline_options", "check_memory"]
 

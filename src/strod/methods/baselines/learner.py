@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.tree.split import NotSplit
+from strod.model.decompose import NotSplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from strod.assign import same_words
 from strod.compute.blas import one_blas_thread
 from strod.compute.counting import count_matrix
 from strod.corpus.build import build_corpus
+from strod.corpus.phrases import write_counts
 from strod.corpus.reader import Corpus
 from strod.engine.make import make_engine
 from strod.errors import UsageError
 from strod.options import check_text
-from strod.passes.cut import cut
 from strod.passes.place import place_new
-from strod.phrasebook import lexicon_of
 from strod.phrases.collect import collect
+from strod.phrases.cut import cut
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
 from strod.progress import Silent
-from strod.replacement import Removal, take_out
 from strod.store.arrays import ArrayWriter
 from strod.store.change import change
 from strod.store.history import appended, next_segment
-from strod.store.phrases import write_counts
 from strod.store.schema import Change
 from strod.store.schema import replace as record_with
 from strod.store.splits import DiskBook
 from strod.store.tables import numbers
 from strod.store.topics import undone_changes, write_revision
 from strod.text.sources import resolve
-from strod.warned import left_out, warned
 from strod.wording import counted
+from strod.workspace.assign import same_words
+from strod.workspace.phrases import lexicon_of
+from strod.workspace.replace import Removal, take_out
+from strod.workspace.warned import left_out, warned
 
 if TYPE_CHECKING:
     from strod.engine.protocol import Engine
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from strod.progress import Progress
     from strod.store.change import Staging
     from strod.store.schema import CorpusRecord
-    from strod.workspace import Workspace
+    from strod.workspace.workspace import Workspace
 
 __all__ = ["Addition", "add"]
 

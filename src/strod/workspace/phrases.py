@@ -8,15 +8,15 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from strod.corpus.phrases import read_units, write_counts, write_units
 from strod.corpus.units import UnitRef
-from strod.passes.cut import cut
 from strod.phrases.collect import collect
+from strod.phrases.cut import cut
 from strod.phrases.describe import describe, spelled
 from strod.phrases.names import name_children
 from strod.phrases.segmentation import Contexts, Segmenter
 from strod.phrases.units import Lexicon
 from strod.store.files import Files
-from strod.store.phrases import read_units, write_counts, write_units
 from strod.store.tables import numbers
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
     from strod.engine.protocol import Engine
     from strod.options import CorpusOptions
-    from strod.passes.rank import Shares
+    from strod.phrases.counts import Shares
     from strod.phrases.options import PhraseOptions
     from strod.phrases.segmentation import Occurrences
     from strod.phrases.units import Units

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.baselines.learner import Division, Piece
-from strod.baselines.sampling import (
+from strod.methods.baselines.learner import Division, Piece
+from strod.methods.baselines.sampling import (
     new_model,
     sampled,
     table,
@@ -27,8 +27,8 @@ from strod.baselines.sampling import (
 )
 
 if TYPE_CHECKING:
-    from strod.baselines.learner import Clock
-    from strod.tree.options import TreeOptions
+    from strod.methods.baselines.learner import Clock
+    from strod.model.options import TreeOptions
 
 __all__ = ["SplitLda"]
 

@@ -1,6 +1,6 @@
 """CATHY: the word co-occurrence network is divided by EM, then each subnetwork, and so on.
 
-The model is in `strod.baselines.network`. It knows no documents. They get their shares from
+The model is in `strod.methods.baselines.network`. It knows no documents. They get their shares from
 their words, whose chance of a child z of topic t is that of an edge's end, and those of the
 levels above are multiplied on the way down::
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.baselines.learner import SMALLEST, Division
-from strod.baselines.network import (
+from strod.methods.baselines.learner import SMALLEST, Division
+from strod.methods.baselines.network import (
     Network,
     Parts,
     check_room,
@@ -23,13 +23,13 @@ from strod.baselines.network import (
     subnetworks,
     sweep,
 )
-from strod.tree.split import NotSplit
+from strod.model.decompose import NotSplit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.baselines.learner import Clock, Piece
-    from strod.tree.options import TreeOptions
+    from strod.methods.baselines.learner import Clock, Piece
+    from strod.model.options import TreeOptions
 
     Array = NDArray[np.float64]
 

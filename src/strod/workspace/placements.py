@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.hierarchy import Tree
     from strod.progress import Progress
-    from strod.workspace import Workspace
+    from strod.workspace.tree import Tree
+    from strod.workspace.workspace import Workspace
 
     Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from strod.compute.threads import spread
-from strod.tree.inference import (
+from strod.model.inference import (
     Inferred,
     infer,
     near,

@@ -15,21 +15,21 @@ from strod.compute.kernels import COMPILED, kept_on_disk
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.engine.threads import Serial
+from strod.model.inference import document_shares, likely, posterior
 from strod.moments.counts import Counts
 from strod.moments.moments import Moments
 from strod.options import CorpusOptions
-from strod.passes.meet import meetings
-from strod.passes.rank import topical_counts
-from strod.phrasebook import PhraseBook
+from strod.passes.cooccur import meetings
+from strod.phrases.counts import topical_counts
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
 from strod.phrases.topical import Batch
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
-from strod.tree.inference import document_shares, likely, posterior
 from strod.tree.matrix import MatrixShard
 from strod.values.split import FineTopics
+from strod.workspace.phrases import PhraseBook
 
 if TYPE_CHECKING:
     from strod.progress import Progress

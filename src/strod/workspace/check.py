@@ -10,17 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strod.assign import same_words
 from strod.corpus.reader import Corpus
 from strod.errors import StrodError
-from strod.phrasebook import PhraseBook
+from strod.model.options import TreeOptions
 from strod.store.files import Files
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
 from strod.store.splits import SavedShares, read_split, read_splits
 from strod.store.topics import node_sha256, read_revision, revision_name
 from strod.text.tokenizers import BUILT_IN
-from strod.tree.options import TreeOptions
+from strod.workspace.assign import same_words
+from strod.workspace.phrases import PhraseBook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

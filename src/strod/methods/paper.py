@@ -37,10 +37,11 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from strod.methods import dense
+from strod.model.options import PAPER
 from strod.moments.whitening import DENSE, HALVINGS, SMALL, Whitening
 from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import recover, third_moment
-from strod.tree import dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,9 +50,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["METHODS", "NotSplittable", "PaperNode", "PaperSplit", "needed_bytes", "root"]
-
-METHODS = ("tod", "rtod", "rtod2", "rtod3", "strod-paper")
+__all__ = ["NotSplittable", "PaperNode", "PaperSplit", "needed_bytes", "root"]
 
 DOCUMENTS = 10  # fewer have no say
 # N = 100, n = 500: with the paper's 30 the variants agree to 1e-4 only where text is scarce.
@@ -99,7 +98,7 @@ def root(method: str, counts: csr_array, power: Power = POWER) -> PaperNode:
     Parameters
     ----------
     method : str
-        One of `METHODS`.
+        One of `strod.model.options.PAPER`.
     counts : csr_array of shape (documents, V)
         How often a word stands in a document.
     power : Power
@@ -110,8 +109,8 @@ def root(method: str, counts: csr_array, power: Power = POWER) -> PaperNode:
     -----
     Memory is not checked: see `needed_bytes`.
     """
-    if method not in METHODS:
-        raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")
+    if method not in PAPER:
+        raise ValueError(f"no method {method!r}; there are {', '.join(PAPER)}")
     counts = csr_array(counts, dtype=np.float64)
     everything = np.ones(counts.shape[1])
     if method in {"rtod3", "strod-paper"}:

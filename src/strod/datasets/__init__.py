@@ -1,0 +1,1 @@
+"""Texts and trees to try things on."""

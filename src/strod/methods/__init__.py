@@ -1,0 +1,1 @@
+"""Other methods: the paper's variants, and those of others."""
