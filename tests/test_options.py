@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import pytest
 
 from strod import UsageError
+from strod.export import export
+from strod.keywords import AddOptions, AssignOptions, BuildOptions, ExportOptions, VerbOptions
 from strod.options import LEAST_MEMORY, META_TYPES, CorpusOptions, memory_size
+from strod.phrases.options import PhraseOptions
+from strod.revision import Reviser
 from strod.text.records import Fields
+from strod.tree.options import TreeOptions
 
 
 @pytest.mark.parametrize(
@@ -143,3 +150,19 @@ def test_each_choice_shows_in_the_settings(values: dict[str, Any]) -> None:
 def test_workers_are_the_cores_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
     assert CorpusOptions().workers == 3
+
+
+def keywords(kind: type) -> set[str]:
+    return set(kind.__required_keys__ | kind.__optional_keys__)  # type: ignore[attr-defined]
+
+
+def test_keywords_are_the_options() -> None:
+    """What editors offer is what the functions take."""
+    kinds = (CorpusOptions, PhraseOptions, TreeOptions)
+    assert keywords(BuildOptions) == {one.name for kind in kinds for one in fields(kind)}
+    assert keywords(VerbOptions) == set(signature(Reviser).parameters) - {"workspace"}
+    assert keywords(ExportOptions) == set(signature(export).parameters) - {"workspace", "to", "out"}
+    reading = keywords(AddOptions) & keywords(AssignOptions) - {"progress"}
+    assert reading < {one.name for one in fields(CorpusOptions)}
+    assert keywords(AddOptions) - reading == {"replace", "note", "dry_run", "progress"}
+    assert keywords(AssignOptions) - reading == {"tell", "progress"}

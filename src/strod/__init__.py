@@ -21,7 +21,7 @@ from strod.errors import (
 
 if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
-    from strod.estimator import TopicHierarchy as TopicHierarchy
+    from strod.estimator import TopicHierarchy
     from strod.hierarchy import Topic, Tree
     from strod.pipeline import build
     from strod.workspace import Workspace
@@ -38,6 +38,7 @@ __all__ = [
     "StrodWarning",
     "Topic",
     "TopicError",
+    "TopicHierarchy",
     "Tree",
     "UsageError",
     "Workspace",

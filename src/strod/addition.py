@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from strod.wording import counted
 
 if TYPE_CHECKING:
     from strod.engine.protocol import Engine
+    from strod.keywords import AddOptions
     from strod.progress import Progress
     from strod.store.change import Staging
     from strod.store.schema import CorpusRecord
@@ -87,28 +88,16 @@ class Addition:
     missing: list[str] = field(default_factory=list)
 
 
-def add(  # noqa: PLR0913 - all but two by name
-    workspace: Workspace,
-    sources: list[Any],
-    *,
-    replace: bool = False,
-    note: str = "",
-    dry_run: bool = False,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Addition:
+def add(workspace: Workspace, sources: list[Any], **options: Unpack[AddOptions]) -> Addition:
     """Append documents to a workspace.
 
     The words of the model, the topics' numbers and phrases stay as they are. An id that is
     in the corpus already is refused, with nothing changed, unless `replace` is true: then
     the document that had it is taken out.
     """
+    replace, note = options.pop("replace", False), options.pop("note", "")
+    dry_run, progress = options.pop("dry_run", False), options.pop("progress", None) or Silent()
     check_text("the note", note)
-    progress = progress or Silent()
-    if workers is not None:
-        options["workers"] = workers
-
     lost: list[str] = []
 
     def work(staging: Staging) -> Addition:
@@ -204,11 +193,16 @@ class _Addition:
         growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
         size = max(self._new.documents, 1)
         return Addition(
-            self._new.documents, report["documents"]["rejected"], self._removal.documents,
-            unknown, empty / size, growth, self._new_phrases(),
+            self._new.documents,
+            report["documents"]["rejected"],
+            self._removal.documents,
+            unknown,
+            empty / size,
+            growth,
+            self._new_phrases(),
             {name: wrong for name, wrong in report["metadata_misfits"].items() if wrong},
             report["metadata_missing"],
-        )  # fmt: skip
+        )
 
     def _translate(self) -> tuple[int, float]:
         """The new segment in the words of the corpus.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.keywords import AssignOptions
     from strod.options import Tokenizer
     from strod.progress import Progress
     from strod.store.schema import CorpusSettings
@@ -49,9 +50,7 @@ def assign_new(
     workspace: Workspace,
     source: Any,
     *more: Any,
-    progress: Progress | None = None,
-    tell: Callable[[str], None] | None = None,
-    **options: Any,
+    **options: Unpack[AssignOptions],
 ) -> Iterator[dict[str, Any]]:
     """Path and shares of documents that are not in the corpus.
 
@@ -61,13 +60,11 @@ def assign_new(
         Whose topics.
     source, *more
         As for `strod.build`: paths, lists of texts or of mappings, data frames, Arrow tables.
-    progress : Progress, optional
-        Told how far it is.
-    tell : callable, optional
-        Told, in a line each, how many documents have no answer and why, and how many have no
-        known word. Without it a `StrodWarning` names those without an answer.
     **options
-        ``text_field``, ``id_field``, ``format``, ``tokenizer``, ``strict``, ``workers``.
+        How they are read (``text_field``, ``id_field``, ``format``, ``tokenizer``, ``strict``, …);
+        ``progress`` is told how far it is. ``tell`` is told, in a line each, how many documents
+        have no answer and why, and how many have no known word; without it a `StrodWarning`
+        names those without an answer.
 
     Yields
     ------
@@ -76,8 +73,8 @@ def assign_new(
         any known word has no leaf and says ``"known": 0``; its shares are the weights of the
         topics. (Such a document of the corpus has a leaf all the same: it is counted there.)
     """
-    settings = workspace.manifest.corpus.settings
-    chosen = same_words(settings, **options)
+    progress, tell = options.pop("progress", None), options.pop("tell", None)
+    chosen = same_words(workspace.manifest.corpus.settings, **options)
     parts = resolve(_sources(source, more), chosen.format, follow_links=chosen.follow_links)
     return _assigned(workspace, parts, chosen, progress or Silent(), tell)
 

@@ -85,7 +85,8 @@ class StrodError(Exception):
         file = self.file if self.position is None else f"{self.file}:{self.position}"
         where = [str(place) for place in (file, self.topic) if place is not None]
         line = ": ".join([*where, self.what])
-        return f"{line}; {self.advice}" if self.advice else line
+        line = f"{line}; {self.advice}" if self.advice else line
+        return " ".join(line.splitlines())  # a name or a text in it may have several
 
     def __str__(self) -> str:
         return self.worded(lambda name: name)

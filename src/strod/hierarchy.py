@@ -283,8 +283,7 @@ class Tree(Mapping[str, Topic]):
 
     def place(self, counts: csr_array) -> TopicShares:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""
-        model, new = self.model, Placed(0, counts.shape[0])
-        return model.shares(new.extended(model.place(model.root_counts(counts), new)))
+        return self.model.shares(self.model.place_new(counts))
 
     def leaves(self, shares: dict[str, Array]) -> list[str]:
         """Path of the topic at the end of each document's path."""

@@ -127,9 +127,14 @@ class PhraseBook:
         wanted = sorted({unit for found in lists.values() for unit, _ in found})
         surfaces: list[str] = self._corpus.lexicon["surface"].to_pylist()
         texts = spelled(
-            wanted, self.units, self.lexicon.words, surfaces, self.refs,
-            [ref.open() for ref in self._refs], stemmed=self._stemmed,
-        )  # fmt: skip
+            wanted,
+            self.units,
+            self.lexicon.words,
+            surfaces,
+            self.refs,
+            [ref.open() for ref in self._refs],
+            stemmed=self._stemmed,
+        )
         for name, found in lists.items():
             nodes[name].phrases = [(texts[unit], score) for unit, score in found]
             nodes[name].units = [unit for unit, _ in found]

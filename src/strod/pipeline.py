@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from scipy.sparse import csr_array, vstack
 
@@ -46,10 +46,11 @@ from strod.workspace import Workspace
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from strod.engine.protocol import Engine
     from strod.hierarchy import Topic
+    from strod.keywords import BuildOptions
     from strod.phrases.units import Units
 
 __all__ = ["build"]
@@ -62,7 +63,7 @@ def build(
     overwrite: bool = False,
     progress: Progress | None = None,
     namer: Callable[[Topic], str] | None = None,
-    **options: Any,
+    **options: Unpack[BuildOptions],
 ) -> Workspace:
     """Build a workspace from text.
 
@@ -182,9 +183,11 @@ def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it m
     splitter = None
     if shape.method in METHODS[1:]:
         splitter = paper_splitter(
-            shape, lambda: csr_array(vstack([ref.open().counts for ref in refs])),
-            len(corpus.vocabulary), memory,
-        )  # fmt: skip
+            shape,
+            lambda: csr_array(vstack([ref.open().counts for ref in refs])),
+            len(corpus.vocabulary),
+            memory,
+        )
     baseline = shape.method in BASELINES
     with DiskBook(root, corpus.segments) as book:
         ground = Ground(
@@ -254,7 +257,7 @@ def _grown(tree: Grown) -> dict[str, Any]:
     return about
 
 
-def _options(given: dict[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeOptions]:
+def _options(given: Mapping[str, Any]) -> tuple[CorpusOptions, PhraseOptions, TreeOptions]:
     """Check the names, and take the values as the command line does."""
     kinds: tuple[type[Any], ...] = (CorpusOptions, PhraseOptions, TreeOptions)
     known = {field.name: kind for kind in kinds for field in fields(kind)}

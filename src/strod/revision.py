@@ -351,8 +351,11 @@ class _Draft:
         name = self.id(topic)
         given, weight = revise.bequests(self.tree, name), self.tree.nodes[name].weight
         masses = measured(self.tree, self._ground(), given)
-        siblings = [taker for taker in given if self.tree.nodes[taker].parent ==
-                    self.tree.nodes[name].parent]  # fmt: skip
+        siblings = [
+            taker
+            for taker in given
+            if self.tree.nodes[taker].parent == self.tree.nodes[name].parent
+        ]
         total = sum(masses[taker] for taker in siblings)
         for taker, mass in masses.items():
             share = mass / total if total else 1 / len(siblings)
@@ -374,7 +377,7 @@ class _Draft:
         wanted = children
         if isinstance(children, int):
             wanted = children - len(pinned)
-            if wanted < 2:  # noqa: PLR2004
+            if wanted < 2:
                 least = f"{len(pinned) + 2} or more beside pinned ones" if pinned else "2 or more"
                 raise UsageError(f"{topic}: `children` must be {least}, not {children}")
         for name in others:
@@ -398,8 +401,11 @@ class _Draft:
 
     def _known_part(self, parts: list[Part], wanted: int) -> Part | None:
         """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
-        found = [Part(name, list(range(split.topics.size)))
-                 for name, split in self.tree.splits.items() if split.parts == parts]  # fmt: skip
+        found = [
+            Part(name, list(range(split.topics.size)))
+            for name, split in self.tree.splits.items()
+            if split.parts == parts
+        ]
         if len(parts) == 1:
             [part] = parts
             merges = inside(self.tree.splits[part.split].merges, part.fine)
@@ -450,10 +456,13 @@ class _Draft:
         parents = {str(nodes[name].parent) for name in counted}
         around = revise.surroundings(self.tree, parents)
         self._workspace.phrasebook.describe(
-            nodes, [name for name in nodes if name in parents],
+            nodes,
+            [name for name in nodes if name in parents],
             DocumentShares(model_of(self.tree, ground), self._shares.kept(), around),
-            self._engine, self._progress, set(counted),
-        )  # fmt: skip
+            self._engine,
+            self._progress,
+            set(counted),
+        )
 
     def change(self, what: str) -> Change:
         """Compare with what was there before."""

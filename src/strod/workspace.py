@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from strod.corpus.reader import Corpus
 from strod.errors import StrodError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strod.addition import Addition
+    from strod.keywords import AddOptions, AssignOptions, ExportOptions, VerbOptions
     from strod.phrasebook import PhraseBook
     from strod.phrases.units import Units
     from strod.revision import Change, Reviser
@@ -110,7 +111,7 @@ class Workspace:
         height: int = 1,
         *,
         fresh: bool = False,
-        **how: Any,
+        **how: Unpack[VerbOptions],
     ) -> Change:
         """Split a topic, or split it again into another number of children.
 
@@ -130,31 +131,31 @@ class Workspace:
         """
         return self._reviser("expand", how).expand(topic, children, height, fresh=fresh)
 
-    def collapse(self, topic: str, **how: Any) -> Change:
+    def collapse(self, topic: str, **how: Unpack[VerbOptions]) -> Change:
         """Drop the descendants of a topic."""
         return self._reviser("collapse", how).collapse(topic)
 
-    def merge(self, *topics: str, **how: Any) -> Change:
+    def merge(self, *topics: str, **how: Unpack[VerbOptions]) -> Change:
         """Make one topic of two or more siblings; their children become its children."""
         return self._reviser("merge", how).merge(topics)
 
-    def remove(self, topic: str, **how: Any) -> Change:
+    def remove(self, topic: str, **how: Unpack[VerbOptions]) -> Change:
         """Dissolve a topic; its share goes to its siblings."""
         return self._reviser("remove", how).remove(topic)
 
-    def move(self, topic: str, target: str, **how: Any) -> Change:
+    def move(self, topic: str, target: str, **how: Unpack[VerbOptions]) -> Change:
         """Put a topic under another parent."""
         return self._reviser("move", how).move(topic, target)
 
-    def rename(self, topic: str, label: str, **how: Any) -> Change:
+    def rename(self, topic: str, label: str, **how: Unpack[VerbOptions]) -> Change:
         """Give a topic a name."""
         return self._reviser("rename", how).rename(topic, label)
 
-    def pin(self, topic: str, *, pinned: bool = True, **how: Any) -> Change:
+    def pin(self, topic: str, *, pinned: bool = True, **how: Unpack[VerbOptions]) -> Change:
         """Let a topic survive when its parent is split again, or no longer."""
         return self._reviser("pin", how).pin(topic, pinned=pinned)
 
-    def add(self, *sources: Any, **how: Any) -> Addition:
+    def add(self, *sources: Any, **how: Unpack[AddOptions]) -> Addition:
         """Append documents; topics keep their numbers, documents are placed on every level.
 
         Parameters
@@ -169,7 +170,7 @@ class Workspace:
 
         return add(self, list(sources), **how)
 
-    def assign(self, *sources: Any, **options: Any) -> Iterator[dict[str, Any]]:
+    def assign(self, *sources: Any, **options: Unpack[AssignOptions]) -> Iterator[dict[str, Any]]:
         """Path and shares of new documents or, without sources, of those of the corpus.
 
         Parameters
@@ -180,20 +181,21 @@ class Workspace:
             As for `strod.assign.assign_new`.
         """
         if not sources:
-            return assign_corpus(self, **options)
+            check_names(options, ["progress"], "assign without sources: ")
+            return assign_corpus(self, options.get("progress"))
         from strod.assign import assign_new  # noqa: PLC0415 - readers need none of it
 
         return assign_new(self, *sources, **options)
 
-    def undo(self, **how: Any) -> Change:
+    def undo(self, **how: Unpack[VerbOptions]) -> Change:
         """Take back the last change."""
         return self._reviser("undo", how).undo()
 
-    def redo(self, **how: Any) -> Change:
+    def redo(self, **how: Unpack[VerbOptions]) -> Change:
         """Take back the last undo."""
         return self._reviser("redo", how).redo()
 
-    def _reviser(self, verb: str, how: dict[str, Any]) -> Reviser:
+    def _reviser(self, verb: str, how: VerbOptions) -> Reviser:
         from strod.revision import Reviser  # noqa: PLC0415 - readers need none of it
 
         known = [*signature(getattr(self, verb)).parameters, *signature(Reviser).parameters]
@@ -201,7 +203,12 @@ class Workspace:
         check_names(how, own, f"{verb}: ")
         return Reviser(self, **how)
 
-    def export(self, to: str, out: str | os.PathLike[str] | None = None, **how: Any) -> str | None:
+    def export(
+        self,
+        to: str,
+        out: str | os.PathLike[str] | None = None,
+        **how: Unpack[ExportOptions],
+    ) -> str | None:
         """Write the tree for other tools: json, csv, markdown, graphml, skos or html.
 
         Without `out` the text is returned. `how`: `phrases`, `documents`, `base`,

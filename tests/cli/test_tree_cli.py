@@ -100,6 +100,7 @@ def test_build_and_show(bench: Bench, source: Path) -> None:
         (["--polish", 0], {"polish": 0}),
         (["--topical", "word"], {"topical": "word"}),
         (["--engine", "local"], {"method": "strod"}),
+        (["--engine", "processes"], {"method": "strod"}),
         *(
             (["--method", method, "--children", 3], {"method": method, "polish": 0, "thin": 0})
             for method in METHODS[1:]

@@ -364,7 +364,7 @@ def test_unknown_language_is_found_before_the_text_is_read(build: Build) -> None
             taken.append(text)
             yield text
 
-    with pytest.raises(UsageError, match="--language 'xx'"):
+    with pytest.raises(UsageError, match="language 'xx'"):
         build(source(), language="xx")
     assert taken == []
 

@@ -113,7 +113,7 @@ def test_summary_counts_and_names_places() -> None:
 def test_strict() -> None:
     parts = [part("a", 0, [*documents(["x"]), Reject("bad", 2, "so bad")])]
     account = Account(parts, strict=True)
-    with pytest.raises(InputError, match=r"a:2: bad \(so bad\); mend it or leave out --strict"):
+    with pytest.raises(InputError, match=r"a:2: bad \(so bad\); mend it or leave out strict"):
         list(batches(parts, Fields(), account, nothing))
 
 
@@ -132,9 +132,9 @@ def test_accepted_and_rejected_later() -> None:
     [
         ([], "no usable document: empty.txt: is empty"),
         ([Reject("odd", 3), Reject("other", 4)], "no usable document: empty.txt:3: odd"),
-        ([Reject("no text field", 1)], "--text-field"),
+        ([Reject("no text field", 1)], "text_field"),
         ([Reject("not a JSON object", 1)], "jq -c"),
-        ([Reject("broken JSON", 1)], "--format"),
+        ([Reject("broken JSON", 1)], "format"),
         ([Reject("NUL byte in the text", 1)], "is this a text file"),
         ([Reject("source cut short or damaged", 1)], "get the file again"),
     ],

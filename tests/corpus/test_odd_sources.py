@@ -94,8 +94,9 @@ def test_a_tokenizer_that_gives_words_is_told(tmp_path: Path, tokenizer: Any) ->
 
 
 def test_unknown_options_are_named(tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {"min_dff": 2}  # a type checker would tell
     with pytest.raises(UsageError, match="min_df"):
-        strod.build(["river"], out=tmp_path / "w.strod", min_dff=2)
+        strod.build(["river"], out=tmp_path / "w.strod", **wrong)
 
 
 def test_runs_do_not_change_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,7 +164,7 @@ def test_values_that_nobody_holds_are_forgotten() -> None:
 def test_engines_have_names() -> None:
     for name in ENGINES:
         make_engine(name, 2).close()
-    with pytest.raises(UsageError, match="--engine cluster: there are local and processes"):
+    with pytest.raises(UsageError, match="engine cluster: there are local and processes"):
         make_engine("cluster", 2)
 
 

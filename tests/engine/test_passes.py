@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pickle
 import pkgutil
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +25,6 @@ from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from strod.engine.protocol import Engine
 
@@ -60,6 +61,35 @@ def test_there_are_tasks_and_each_has_a_name() -> None:
         check_task(task)
         assert pickle.loads(pickle.dumps(task)) is task
         assert task.__closure__ is None
+
+
+def asked(tree: ast.Module) -> Iterator[ast.expr]:
+    """What engines are asked to do in a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            whose = ast.unparse(node.func.value).removesuffix("()")
+            if node.func.attr in ("map", "fold") and whose.endswith("engine"):
+                yield node.args[0]
+
+
+def test_no_closure_is_handed_to_an_engine() -> None:
+    found = 0
+    for path in Path(strod.__file__).parent.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
+        known |= {
+            name.name
+            for one in tree.body
+            if isinstance(one, ast.ImportFrom) and str(one.module).startswith("strod.passes")
+            for name in one.names
+        }
+        for task in asked(tree):
+            found += 1
+            assert isinstance(task, ast.Name), f"{path}: {ast.unparse(task)}"
+            assert task.id in known, f"{path}: {task.id}"
+    assert found >= 15
+    bad = ast.parse("engine.map(lambda x: x, [])")
+    assert isinstance(next(asked(bad)), ast.Lambda)
 
 
 class Sending(Serial):

@@ -144,7 +144,7 @@ def test_the_old_workspace_stays(source: Path, point: str) -> None:
     build(source, target)
     old = contents(target, without="")
     other = source.parent / "b.jsonl"
-    other.write_bytes(json_lines(*({"text": text} for text in texts(90, 1000))))
+    other.write_bytes(json_lines(*({"text": text, "n": 1} for text in texts(90, 1000))))
     spare = source.parent.parent / f"{source.parent.name}-spare.strod"
     shutil.copytree(target, spare)
     calls = count_calls(other, spare, *POINTS[point], overwrite=True)

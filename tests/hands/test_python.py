@@ -89,7 +89,7 @@ def test_unknown_words_only(workspace: Workspace) -> None:
         ("expand", {"topic": "o/1", "childen": 3}, "children"),
         ("rename", {"topic": "o/1", "label": "x", "nota": "y"}, "note"),
         ("undo", {"dryrun": True}, "dry_run"),
-        ("collapse", {"topic": "o/1", "zzz": 1}, "dry_run, note, progress, workers"),
+        ("collapse", {"topic": "o/1", "zzz": 1}, "dry_run, engine, note, progress, workers"),
     ],
 )
 def test_unknown_keywords(
@@ -101,11 +101,14 @@ def test_unknown_keywords(
         getattr(workspace, verb)(**arguments)
 
 
+WRONG: dict[str, Any] = {"text_feld": "body"}  # a type checker would tell
+
+
 def test_unknown_keywords_of_sources(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match="unknown option 'text_feld'; do you mean text_field"):
-        workspace.assign(TEXTS, text_feld="body")
+        workspace.assign(TEXTS, **WRONG)
     with pytest.raises(UsageError, match="unknown option 'text_feld'; do you mean text_field"):
-        workspace.add(TEXTS, text_feld="body")
+        workspace.add(TEXTS, **WRONG)
     (row,) = workspace.assign([{"body": TEXTS[0]}], text_field="body")  # one name will do
     assert row["leaf"]
 

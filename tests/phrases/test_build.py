@@ -177,8 +177,9 @@ def test_bad_flags_are_refused_in_one_line(arguments: list[str], tmp_path: Path)
 
 
 def test_a_typing_error_in_an_option() -> None:
+    wrong: dict[str, Any] = {"phrase_lenght": 3}  # a type checker would tell
     with pytest.raises(UsageError, match=r"unknown option 'phrase_lenght'.*phrase_length"):
-        strod.build(["a text"], out="nowhere.strod", phrase_lenght=3)
+        strod.build(["a text"], out="nowhere.strod", **wrong)
 
 
 @pytest.mark.parametrize(

@@ -386,6 +386,14 @@ def test_a_topic_that_is_all_there_is_has_a_name(planted: Path) -> None:
     one.teardown()
 
 
+def test_a_name_of_two_lines_is_refused_in_one(planted: Path) -> None:
+    """Found by chance: the message had the line breaks of the name."""
+    one = machine(planted)()
+    one.rename(place=3, label="\r\U000da6b0", dry=False)
+    one.rename(place=15, label="\r\U000da6b0", dry=False)
+    one.teardown()
+
+
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("part", long_but([0], range(PARTS)))
 def test_revisions(planted: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:

@@ -225,7 +225,7 @@ def test_a_height_of_nothing_is_refused(workspace: Workspace, height: int) -> No
 
 @pytest.mark.parametrize("how", ["label", "note"])
 def test_what_is_no_text_is_refused(workspace: Workspace, how: str) -> None:
-    wrong = {"label": "x", "note": ""} | {how: "\udc80"}
+    wrong: dict[str, Any] = {"label": "x", "note": ""} | {how: "\udc80"}
     with pytest.raises(UsageError):
         workspace.rename("o/1", **wrong)
 

@@ -16,25 +16,25 @@ NAN, INFINITE = float("nan"), float("inf")
 @pytest.mark.parametrize(
     ("flag", "values"),
     [
-        *(("--children", {"children": v}) for v in (0, 1, -3, 1001, 2.5, "many", "", True, None)),
-        *(("--height", {"height": v}) for v in (-1, 21, 1.5, "2", True, None)),
-        *(("--width", {"width": v}) for v in (0, 1, 1001, "auto", 2.0)),
-        *(("--alpha0", {"alpha0": v}) for v in (0, -1, 1e-7, 1e7, NAN, INFINITE, "some", None)),
-        *(("--seed", {"seed": v}) for v in (-1, 1.0, "x", None, 2**63 + 1)),
-        *(("--sample", {"sample": v}) for v in (0, -1, "some", 1.5, True, None)),
-        *(("--method", {"method": v}) for v in ("", "plsa", "STROD", None)),
-        *(("--polish", {"polish": v}) for v in (-1, 1001, 1.5, "much", True)),
-        *(("--topical", {"topical": v}) for v in ("", "topic", None)),
-        *(("--lookahead", {"lookahead": v}) for v in ("off", "on", 1, None)),
+        *(("children", {"children": v}) for v in (0, 1, -3, 1001, 2.5, "many", "", True, None)),
+        *(("height", {"height": v}) for v in (-1, 21, 1.5, "2", True, None)),
+        *(("width", {"width": v}) for v in (0, 1, 1001, "auto", 2.0)),
+        *(("alpha0", {"alpha0": v}) for v in (0, -1, 1e-7, 1e7, NAN, INFINITE, "some", None)),
+        *(("seed", {"seed": v}) for v in (-1, 1.0, "x", None, 2**63 + 1)),
+        *(("sample", {"sample": v}) for v in (0, -1, "some", 1.5, True, None)),
+        *(("method", {"method": v}) for v in ("", "plsa", "STROD", None)),
+        *(("polish", {"polish": v}) for v in (-1, 1001, 1.5, "much", True)),
+        *(("topical", {"topical": v}) for v in ("", "topic", None)),
+        *(("lookahead", {"lookahead": v}) for v in ("off", "on", 1, None)),
         *(("thin", {"thin": v}) for v in (-0.1, 1.1, NAN, "x")),
         *(("clip", {"clip": v}) for v in (-1, 0.5, True)),
         *(("eta", {"eta": v}) for v in (-0.1, 1.1, NAN)),
         *(
-            ("--iterations", {"iterations": v, "method": "cathy"})
+            ("iterations", {"iterations": v, "method": "cathy"})
             for v in (0, -1, 1.5, "many", True, 10**9 + 1)
         ),
         *(
-            ("--method-seconds", {"method_seconds": v, "method": "cathy"})
+            ("method_seconds", {"method_seconds": v, "method": "cathy"})
             for v in (-1, NAN, INFINITE, "long", None)
         ),
     ],

@@ -127,8 +127,12 @@ def _learner(whole: Piece, options: TreeOptions, memory: int) -> Learner:
     if options.method == "cathy":
         return Cathy(whole, options, memory)
     kinds: dict[str, type[SplitLda | Pachinko | Restaurant | Factors]] = {
-        "splitlda": SplitLda, "hpam": Pachinko, "ncrp": Restaurant, "nmf": Factors, "lda": Factors,
-    }  # fmt: skip
+        "splitlda": SplitLda,
+        "hpam": Pachinko,
+        "ncrp": Restaurant,
+        "nmf": Factors,
+        "lda": Factors,
+    }
     return kinds[options.method](whole, options)
 
 

@@ -155,7 +155,7 @@ def start(network: Network, k: int, random: np.random.Generator) -> Parts:
 @kernel
 def _sweep(
     indptr: Any, indices: Any, weights: Any, rho: Any, theta: Any, scaled: Any, out: Any
-) -> float:  # fmt: skip
+) -> float:
     """Expectation step: ê summed by word and part into `out`; returns the likelihood."""
     k = rho.size
     likelihood = 0.0
@@ -190,7 +190,7 @@ def sweep(network: Network, parts: Parts) -> tuple[Parts, float]:
 @kernel
 def _expected(
     indptr: Any, indices: Any, weights: Any, rho: Any, theta: Any, part: int, out: Any
-) -> None:  # fmt: skip
+) -> None:
     """ê_ij^z of one part, for every edge."""
     for i in range(indptr.size - 1):
         for edge in range(indptr[i], indptr[i + 1]):

@@ -68,6 +68,9 @@ class SplitLda:
             ones = np.ones(len(where[0]), dtype=np.int32)
             parts.append(Piece.of(state.rows, csr_array((ones, where), shape=state.counts.shape)))
         return Division(
-            topic_words(model, list(range(k)), state.counts.shape[1]), state.rows,
-            table(documents, topics, (len(state.rows), k)), parts, float(sum(model.alpha)),
-        )  # fmt: skip
+            topic_words(model, list(range(k)), state.counts.shape[1]),
+            state.rows,
+            table(documents, topics, (len(state.rows), k)),
+            parts,
+            float(sum(model.alpha)),
+        )

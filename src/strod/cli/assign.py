@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import orjson
 import typer
@@ -40,20 +41,22 @@ def assign(
       strod assign papers.strod > topics.jsonl
       strod assign papers.strod new.jsonl
       echo "a text about trees" | strod assign papers.strod -
-    """  # noqa: D301
-    from strod.placements import assign_corpus  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.placements import assign_corpus
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     lines: list[str] = []
     with TerminalProgress(quiet=quiet) as progress:
         if sources:
-            from strod.assign import assign_new  # noqa: PLC0415 - the others start at once
+            from strod.assign import assign_new  # the others start at once
 
-            given = {
-                "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
+            given: dict[str, Any] = {
+                "text_field": tuple(text_field or ()),
+                "id_field": id_field,
+                "tokenizer": tokenizer,
                 "follow_links": follow_links,
-            }  # fmt: skip
+            }
             options = {name: value for name, value in given.items() if value}
             rows = assign_new(
                 opened, *sources, progress=progress, tell=lines.append, format=format, **options

@@ -98,21 +98,40 @@ def build(
       strod build papers.csv.gz --text-field title --text-field abstract --meta year -o p.strod
       strod build notes/ --out notes.strod            a folder, one document a file
       zcat news.txt.gz | strod build - -o news.strod  one document a line
-    """  # noqa: D301
+    """
     options: dict[str, Any] = {
-        "text_field": text_field, "id_field": id_field, "meta": meta, "format": format,
-        "duplicates": duplicates, "strict": strict, "follow_links": follow_links,
-        "language": language, "min_df": min_df, "max_df": max_df, "numbers": numbers, "stem": stem,
-        "max_vocabulary": max_vocabulary, "tokenizer": tokenizer, "height": height, "width": width,
+        "text_field": text_field,
+        "id_field": id_field,
+        "meta": meta,
+        "format": format,
+        "duplicates": duplicates,
+        "strict": strict,
+        "follow_links": follow_links,
+        "language": language,
+        "min_df": min_df,
+        "max_df": max_df,
+        "numbers": numbers,
+        "stem": stem,
+        "max_vocabulary": max_vocabulary,
+        "tokenizer": tokenizer,
+        "height": height,
+        "width": width,
         "children": shape.number_or("children", children, int, "auto"),
         "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
-        "sample": shape.number_or("sample", sample, int, "auto", "all"), "method": method,
-        "engine": engine, "iterations": iterations, "method_seconds": method_seconds, "seed": seed,
-        "lookahead": shape.switch("lookahead", lookahead), "polish": polish, "topical": topical,
-        "phrases": phrases, "phrase_length": phrase_length,
+        "sample": shape.number_or("sample", sample, int, "auto", "all"),
+        "method": method,
+        "engine": engine,
+        "iterations": iterations,
+        "method_seconds": method_seconds,
+        "seed": seed,
+        "lookahead": shape.switch("lookahead", lookahead),
+        "polish": polish,
+        "topical": topical,
+        "phrases": phrases,
+        "phrase_length": phrase_length,
         "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
         "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
-    }  # fmt: skip
+    }
     run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
 
 
@@ -128,11 +147,11 @@ def run(
     quiet: bool = False,
 ) -> None:
     """Build with a progress bar, then say what came out."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
-    from strod.options import memory_size  # noqa: PLC0415
-    from strod.pipeline import build as build_workspace  # noqa: PLC0415
-    from strod.text.stopwords import read_stopwords  # noqa: PLC0415
+    from strod.options import memory_size
+    from strod.pipeline import build as build_workspace
+    from strod.text.stopwords import read_stopwords
 
     pa.enable_signal_handlers(False)  # Ctrl-C is ours, also while Arrow is at work
     _share_memory()
@@ -182,7 +201,7 @@ def describe_build(workspace: Workspace, console: Console) -> None:
         console.print(f"left out {number(documents['rejected'])} of {number(documents['read'])}:")
         reasons = sorted(documents["reasons"].items(), key=lambda item: -item[1]["count"])
         for reason, entry in reasons:
-            where = ", ".join(entry["first"][:3]) + (", …" if entry["count"] > 3 else "")  # noqa: PLR2004
+            where = ", ".join(entry["first"][:3]) + (", …" if entry["count"] > 3 else "")
             console.print(f"  {number(entry['count'])} with {reason}: {where}")
     if documents["duplicate_texts"]:
         console.print(f"{number(documents['duplicate_texts'])} repeat the text of another")
@@ -219,4 +238,4 @@ def _describe_tree(workspace: Workspace, console: Console) -> None:
     reasons = sorted({topic.reason for topic in leaves})
     for reason in reasons:
         names = [topic.path for topic in leaves if topic.reason == reason]
-        console.print(f"not split, {reason}: {', '.join(names[:8])}{' …' * (len(names) > 8)}")  # noqa: PLR2004
+        console.print(f"not split, {reason}: {', '.join(names[:8])}{' …' * (len(names) > 8)}")

@@ -19,9 +19,9 @@ def check(
     \b
     Example:
       strod check papers.strod
-    """  # noqa: D301
-    from strod.errors import DamagedError  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.errors import DamagedError
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     problems = opened.check()

@@ -124,9 +124,12 @@ def one_line(content: Any) -> Any:
 def output() -> Console:
     """Where results go; as wide as the terminal, without markup in the text."""
     return _Console(
-        file=_behind(sys.stdout), highlight=False, markup=False, emoji=False,
+        file=_behind(sys.stdout),
+        highlight=False,
+        markup=False,
+        emoji=False,
         soft_wrap=not sys.stdout.isatty(),
-    )  # fmt: skip
+    )
 
 
 def say(text: str, *, error: bool = False) -> None:
@@ -142,7 +145,7 @@ def number(value: int) -> str:
 def size(value: float) -> str:
     """412 MB."""
     for unit in ("bytes", "kB", "MB"):
-        if value < 1000:  # noqa: PLR2004
+        if value < 1000:
             return f"{value:.0f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"

@@ -29,8 +29,8 @@ def demo(
     \b
     Example:
       strod demo
-    """  # noqa: D301
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.workspace import Workspace
 
     with TerminalProgress(quiet=quiet) as progress:
         records = list(_records(progress))
@@ -41,7 +41,7 @@ def demo(
 
 
 def _records(progress: TerminalProgress) -> Iterator[dict[str, str]]:
-    from strod.text.docstrings import records, source_files  # noqa: PLC0415
+    from strod.text.docstrings import records, source_files
 
     files = source_files()
     progress.stage("collecting docstrings", len(files), "files")

@@ -47,9 +47,9 @@ def evaluate(
       strod evaluate papers.strod
       strod evaluate papers.strod --labels subject
       strod evaluate papers.strod --json | jq '.flags[].suggestion'
-    """  # noqa: D301
-    from strod.evaluate import evaluate as measure  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.evaluate import evaluate as measure
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     with TerminalProgress(quiet=quiet) as progress:
@@ -106,16 +106,32 @@ def _number(value: float | None) -> str:
 def _levels(levels: list[LevelScores], *, phrases: bool) -> Table:
     """Scores by level; where there are no phrases, those of words alone."""
     names = (
-        "words\nNPMI", "\nC_V", "phrases\nNPMI", "\nC_V", "distinct\nwords", "\nSD", "\nPCC",
-        "\nPCD", "weights\neven", "\nlargest",
-    )  # fmt: skip
+        "words\nNPMI",
+        "\nC_V",
+        "phrases\nNPMI",
+        "\nC_V",
+        "distinct\nwords",
+        "\nSD",
+        "\nPCC",
+        "\nPCD",
+        "weights\neven",
+        "\nlargest",
+    )
     rows = [
         (
-            level.words.npmi, level.words.c_v, level.phrases.npmi, level.phrases.c_v,
-            level.diversity, level.sd, level.pcc, level.pcd, level.balance, level.largest,
+            level.words.npmi,
+            level.words.c_v,
+            level.phrases.npmi,
+            level.phrases.c_v,
+            level.diversity,
+            level.sd,
+            level.pcc,
+            level.pcd,
+            level.balance,
+            level.largest,
         )
         for level in levels
-    ]  # fmt: skip
+    ]
     shown = [phrases or place not in {2, 3} for place in range(len(names))]
     table = _table("\nlevel", "\ntopics", *compress(names, shown))
     for level, row in zip(levels, rows, strict=True):
@@ -146,14 +162,24 @@ def _name(level: int | None) -> str:
 
 def _labels(field: str, scores: list[LabelScores]) -> Table:
     table = _table(
-        "level", "topics", f"depth of {field}", "labels", "documents", "NMI", "purity",
+        "level",
+        "topics",
+        f"depth of {field}",
+        "labels",
+        "documents",
+        "NMI",
+        "purity",
         "homogeneity",
-    )  # fmt: skip
+    )
     for one in scores:
         table.add_row(
-            _name(one.level), number(one.topics), str(one.depth), number(one.classes),
-            number(one.documents), *map(_number, (one.nmi, one.purity, one.homogeneity)),
-        )  # fmt: skip
+            _name(one.level),
+            number(one.topics),
+            str(one.depth),
+            number(one.classes),
+            number(one.documents),
+            *map(_number, (one.nmi, one.purity, one.homogeneity)),
+        )
     return table
 
 

@@ -61,18 +61,30 @@ def experiment(
       strod experiment recovery --quick
       strod experiment scalability --corpus papers.jsonl --methods strod,splitlda
       strod experiment robustness --corpus titles.jsonl news.jsonl --runs 10
-    """  # noqa: D301
-    from strod.experiments import Settings, run_experiment  # noqa: PLC0415
-    from strod.experiments.table import table_text  # noqa: PLC0415
-    from strod.options import memory_size  # noqa: PLC0415
+    """
+    from strod.experiments import Settings, run_experiment
+    from strod.experiments.table import table_text
+    from strod.options import memory_size
 
     memory_size(memory)  # refuses nonsense before anything is measured
     settings = Settings(
-        corpora=(*corpus, *(more or [])), out=out, quick=quick, methods=_names(methods),
-        fresh=fresh, iterations=iterations, measured=measured, runs=runs, sample=sample,
-        vocabularies=_numbers(max_vocabulary), children=children, workers=workers, memory=memory,
-        limit=limit, text_field=tuple(text_field), labels=labels,
-    )  # fmt: skip
+        corpora=(*corpus, *(more or [])),
+        out=out,
+        quick=quick,
+        methods=_names(methods),
+        fresh=fresh,
+        iterations=iterations,
+        measured=measured,
+        runs=runs,
+        sample=sample,
+        vocabularies=_numbers(max_vocabulary),
+        children=children,
+        workers=workers,
+        memory=memory,
+        limit=limit,
+        text_field=tuple(text_field),
+        labels=labels,
+    )
     try:
         with TerminalProgress(quiet=quiet) as progress:
             result = run_experiment(name, settings, progress)
@@ -94,7 +106,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    from strod.errors import UsageError  # noqa: PLC0415
+    from strod.errors import UsageError
 
     try:
         return tuple(int(part) for part in _names(text))

@@ -38,16 +38,22 @@ def export(
       strod export papers.strod --to csv --out tables
       strod export papers.strod --to markdown --phrases 5
       strod export papers.strod --to skos --base https://example.org/topics/ > papers.ttl
-    """  # noqa: D301
-    from strod.export import export as write  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.export import export as write
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     with TerminalProgress(quiet=quiet) as progress:
         text = write(
-            opened, to, out, phrases=phrases, documents=documents, base=base,
-            overwrite=overwrite, progress=progress,
-        )  # fmt: skip
+            opened,
+            to,
+            out,
+            phrases=phrases,
+            documents=documents,
+            base=base,
+            overwrite=overwrite,
+            progress=progress,
+        )
     if text is not None:
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()

@@ -47,8 +47,8 @@ def make(
     Examples:
       strod intrusion make papers.strod --out study.html
       strod intrusion make ours.strod lda.strod --questions 20 --seed 7 --out study.html
-    """  # noqa: D301
-    from strod.intrusion import make as write  # noqa: PLC0415
+    """
+    from strod.intrusion import make as write
 
     made = write(workspaces, out, questions=questions, seed=seed, x=x, overwrite=overwrite)
     if quiet:
@@ -77,8 +77,8 @@ def score(
     Examples:
       strod intrusion score answers-*.json
       strod intrusion score answers-Ann.json --key study.key.json --json
-    """  # noqa: D301
-    from strod.intrusion import score as scored  # noqa: PLC0415
+    """
+    from strod.intrusion import score as scored
 
     result = scored(answers, key)
     if as_json:
@@ -96,13 +96,18 @@ def _print(result: dict[str, Any]) -> None:
             say(f"  {judge} left {number(open_)} unanswered; they are not counted")
     print()
     rows = [
-        [name, kind, *(str(found[column]) for column in _COLUMNS[2:]),
-         *(_digits(found[measure]) for measure in _MEASURES),
-         _digits(found["consistent"]["f1"]), _digits(found["chance"])]
+        [
+            name,
+            kind,
+            *(str(found[column]) for column in _COLUMNS[2:]),
+            *(_digits(found[measure]) for measure in _MEASURES),
+            _digits(found["consistent"]["f1"]),
+            _digits(found["chance"]),
+        ]
         for name, kinds in result["methods"].items()
         for kind, found in kinds.items()
         if found["questions"]
-    ]  # fmt: skip
+    ]
     _print_table([*_COLUMNS, "precision", "recall", "F1", "F1 all agree", "chance"], rows)
     print('\n"unable to choose" lowers recall, not precision')
     if len(judges) > 1:

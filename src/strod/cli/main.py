@@ -37,12 +37,30 @@ ENDED = {128 + signal.SIGTERM, 128 + signal.SIGHUP}
 _UsageError: Any = typer.BadParameter.__base__
 
 _MEANT = {  # what other tools call it
-    "tree": "show", "print": "show", "list": "show", "ls": "show", "view": "show", "topics": "show",
-    "create": "build", "fit": "build", "train": "build", "predict": "assign", "infer": "assign",
-    "transform": "assign", "classify": "assign", "split": "expand", "join": "merge",
-    "delete": "remove", "rm": "remove", "mv": "move", "name": "rename", "log": "history",
-    "verify": "check", "save": "export", "convert": "export",
-}  # fmt: skip
+    "tree": "show",
+    "print": "show",
+    "list": "show",
+    "ls": "show",
+    "view": "show",
+    "topics": "show",
+    "create": "build",
+    "fit": "build",
+    "train": "build",
+    "predict": "assign",
+    "infer": "assign",
+    "transform": "assign",
+    "classify": "assign",
+    "split": "expand",
+    "join": "merge",
+    "delete": "remove",
+    "rm": "remove",
+    "mv": "move",
+    "name": "rename",
+    "log": "history",
+    "verify": "check",
+    "save": "export",
+    "convert": "export",
+}
 
 
 class _Commands(TyperGroup):
@@ -70,10 +88,20 @@ app.command("show")(show.show)
 app.command("assign")(assign.assign)
 app.command("export")(export.export)
 for _verb in (
-    revise.add, revise.expand, revise.collapse, revise.merge, revise.remove, revise.move,
-    revise.rename, revise.pin, revise.unpin, revise.undo, revise.redo, revise.history,
+    revise.add,
+    revise.expand,
+    revise.collapse,
+    revise.merge,
+    revise.remove,
+    revise.move,
+    revise.rename,
+    revise.pin,
+    revise.unpin,
+    revise.undo,
+    revise.redo,
+    revise.history,
     revise.compact,
-):  # fmt: skip
+):
     app.command(_verb.__name__)(_verb)
 app.command("evaluate")(evaluate.evaluate)
 app.add_typer(intrusion.intrusion, name="intrusion")

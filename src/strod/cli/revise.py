@@ -53,7 +53,7 @@ def _changed(
     quiet: bool,
 ) -> Change:
     """Carry out a verb with a progress bar, then say what it did."""
-    from strod.workspace import Workspace  # noqa: PLC0415
+    from strod.workspace import Workspace
 
     workspace = Workspace(path)
     with TerminalProgress(quiet=quiet) as progress:
@@ -63,10 +63,12 @@ def _changed(
     parts = [
         f"{number(len(names))} {what}"
         for names, what in (
-            (change.added, "new"), (change.changed, "changed"), (change.removed, "gone"),
+            (change.added, "new"),
+            (change.changed, "changed"),
+            (change.removed, "gone"),
         )
         if names
-    ]  # fmt: skip
+    ]
     if change.documents:
         more = "more" if change.documents > 0 else "fewer"
         parts.append(f"{counted(abs(change.documents), 'document')} {more}")
@@ -119,7 +121,7 @@ def expand(
     Examples:
       strod expand papers.strod o/1/2 --children 4
       strod expand papers.strod o/1 --children auto --dry-run
-    """  # noqa: D301
+    """
     wanted = shape.number_or("children", children, int, "auto")
     change = _changed(
         workspace,
@@ -266,19 +268,28 @@ def add(
     Examples:
       strod add papers.strod new.jsonl --note "November"
       strod add papers.strod corrected.jsonl --replace
-    """  # noqa: D301
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
-    given = {
-        "text_field": tuple(text_field or ()), "id_field": id_field, "tokenizer": tokenizer,
-    }  # fmt: skip
+    given: dict[str, Any] = {
+        "text_field": text_field,
+        "id_field": id_field,
+        "tokenizer": tokenizer,
+    }
     options = {name: value for name, value in given.items() if value}
     with TerminalProgress(quiet=quiet) as progress:
         found = opened.add(
-            *sources, replace=replace, note=note, dry_run=dry_run, progress=progress,
-            strict=strict, format=format, follow_links=follow_links, **options,
-        )  # fmt: skip
+            *sources,
+            replace=replace,
+            note=note,
+            dry_run=dry_run,
+            progress=progress,
+            strict=strict,
+            format=format,
+            follow_links=follow_links,
+            **options,
+        )
     console, more = output(), found.documents - found.replaced if dry_run else 0
     console.print(
         f"{'would add' if dry_run else 'added'} {counted(found.documents, 'document')}"
@@ -327,7 +338,7 @@ def compact(
 
     Example: strod compact papers.strod --keep 10
     """
-    from strod.workspace import Workspace  # noqa: PLC0415
+    from strod.workspace import Workspace
 
     done = Workspace(workspace).compact(keep, dry_run=dry_run)
     output().print(
@@ -341,7 +352,7 @@ def history(workspace: Path = WORKSPACE) -> None:
 
     Example: strod history papers.strod
     """
-    from strod.workspace import Workspace  # noqa: PLC0415
+    from strod.workspace import Workspace
 
     console = output()
     for entry in Workspace(workspace).history():

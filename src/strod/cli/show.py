@@ -56,10 +56,10 @@ def show(
       strod show papers.strod --words 10
       strod show papers.strod o/1/2 --documents 5
       strod show papers.strod --json | jq '.topics[1].phrases'
-    """  # noqa: D301
-    from strod.export.samples import samples  # noqa: PLC0415
-    from strod.summary import as_dictionary  # noqa: PLC0415
-    from strod.workspace import Workspace  # noqa: PLC0415
+    """
+    from strod.export.samples import samples
+    from strod.summary import as_dictionary
+    from strod.workspace import Workspace
 
     opened = Workspace(workspace)
     opened.tree.find(topic or "o")
@@ -135,9 +135,14 @@ def print_branch(change: Change, surfaces: Sequence[str], console: Console) -> l
             continue
         node = change.nodes[name]
         head = Text.assemble(
-            (path, "bold"), " ", (percent(node.weight), "cyan"), " ", (name, "dim"), "  ",
+            (path, "bold"),
+            " ",
+            (percent(node.weight), "cyan"),
+            " ",
+            (name, "dim"),
+            "  ",
             (f"{node.label}: " if node.named else "", "bold"),
-        )  # fmt: skip
+        )
         texts = [text for text, _ in node.phrases] or [surfaces[word] for word in node.heads]
         texts, room = texts[:SHOWN], console.width - head.cell_len
         while len(texts) > 1 and console.is_terminal and cell_len(", ".join(texts)) > room:
@@ -148,7 +153,7 @@ def print_branch(change: Change, surfaces: Sequence[str], console: Console) -> l
 
 def _texts(topic: Topic, words: int | None, phrases: int | None) -> list[str]:
     """What is shown of a topic: its phrases, or single words if asked for or none are there."""
-    from strod.export.names import texts_of  # noqa: PLC0415
+    from strod.export.names import texts_of
 
     if words is None:
         return texts_of(topic, phrases)
@@ -159,9 +164,13 @@ def _line(
     guide: str, topic: Topic, texts: list[str], console: Console, *, fit: bool, ids: bool
 ) -> Text:
     head = Text.assemble(
-        (guide, "dim"), (topic.path, "bold" if topic.level < 2 else ""), " ",  # noqa: PLR2004
-        (percent(topic.weight), "cyan"), "  ", (f"{topic.id}  " if ids else "", "dim"),
-    )  # fmt: skip
+        (guide, "dim"),
+        (topic.path, "bold" if topic.level < 2 else ""),
+        " ",
+        (percent(topic.weight), "cyan"),
+        "  ",
+        (f"{topic.id}  " if ids else "", "dim"),
+    )
     if topic.named:  # by somebody; other names are made of the phrases that follow
         head += Text.assemble((f"{topic.label}", "bold"), ": ")
     notes = [topic.reason] * (topic.reason not in LEAF and topic.level > 0)

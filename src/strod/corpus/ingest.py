@@ -109,9 +109,16 @@ class _BatchTokenizer:
         rows = _rows(batch, _slices(text, bounds), np.diff(stops, prepend=0))
         metas = self._metas(batch, rows)
         return _Tokenized(
-            rows, text, sizes, b"".join(batch.ids), b"".join(metas), tokens,
-            table.arena.copy(), table.offsets.copy(), self._kinds(batch),
-        )  # fmt: skip
+            rows,
+            text,
+            sizes,
+            b"".join(batch.ids),
+            b"".join(metas),
+            tokens,
+            table.arena.copy(),
+            table.offsets.copy(),
+            self._kinds(batch),
+        )
 
     def _spans(self, text: bytes, bounds: NDArray[np.int64]) -> Any:
         if self._custom is not None:

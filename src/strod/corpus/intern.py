@@ -167,9 +167,18 @@ class StringTable:
         while done < lengths.size:
             before = allowed
             done, self.size, allowed = _intern(
-                text, starts, lengths, hashes, ids, done,
-                self._slots, self._offsets, self._arena, self.size, allowed,
-            )  # fmt: skip
+                text,
+                starts,
+                lengths,
+                hashes,
+                ids,
+                done,
+                self._slots,
+                self._offsets,
+                self._arena,
+                self.size,
+                allowed,
+            )
             self.probes += before - allowed
             if allowed == 0 and done < lengths.size:
                 self._rehash()

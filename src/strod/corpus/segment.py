@@ -248,9 +248,13 @@ class _Writer:
         if self._documents is None:
             path = self._folder / "documents.parquet"
             self._documents = pq.ParquetWriter(
-                path, shard.documents.schema, compression="zstd", compression_level=1,
-                use_dictionary=False, write_statistics=False,
-            )  # fmt: skip
+                path,
+                shard.documents.schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=False,
+                write_statistics=False,
+            )
             self._stack.callback(self._documents.close)
         self._documents.write_table(shard.documents, row_group_size=ROW_GROUP)
 

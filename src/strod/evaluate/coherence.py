@@ -37,14 +37,14 @@ TINY = 1e-12  # Röder et al.
 
 def mean_npmi(pairs: Array, total: int) -> float | None:
     """Mean NPMI of the pairs of a list; None if it has no pair."""
-    if len(pairs) < 2:  # noqa: PLR2004
+    if len(pairs) < 2:
         return None
     return float(npmi_table(pairs, total)[np.triu_indices(len(pairs), 1)].mean())
 
 
 def c_v(pairs: Array, total: int) -> float | None:
     """C_V of a list; None if it has no pair."""
-    if len(pairs) < 2:  # noqa: PLR2004
+    if len(pairs) < 2:
         return None
     company = npmi_table(pairs, total, TINY)
     whole = company.sum(axis=0)

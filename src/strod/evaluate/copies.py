@@ -63,9 +63,18 @@ def _digest(words: Any, begin: int, end: int) -> Any:
 
 @kernel
 def _shingles(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
-    tokens: Any, offsets: Any, size: int, mask: Any, longest: int, number: Any, copied: Any,
-    digests: Any, owners: Any, word_seen: Any, word_copied: Any,
-) -> int:  # fmt: skip
+    tokens: Any,
+    offsets: Any,
+    size: int,
+    mask: Any,
+    longest: int,
+    number: Any,
+    copied: Any,
+    digests: Any,
+    owners: Any,
+    word_seen: Any,
+    word_copied: Any,
+) -> int:
     """Visit the shingles that are looked at, in order; returns their number.
 
     Writes digests and documents if there is room for them, else reads which are copied.

@@ -78,9 +78,12 @@ def find_flags(
         Share of the text of the whole corpus that stands in several documents.
     """
     found = [
-        *_incoherent(tree, topics), *_duplicates(tree, topics, words), *_background(tree, topics),
-        *_copies(topics, copied), *_tiny(tree, topics),
-    ]  # fmt: skip
+        *_incoherent(tree, topics),
+        *_duplicates(tree, topics, words),
+        *_background(tree, topics),
+        *_copies(topics, copied),
+        *_tiny(tree, topics),
+    ]
     place = {path: number for number, path in enumerate(_outline(tree.root))}
     return sorted(found, key=lambda flag: place[flag.topic])
 
@@ -89,9 +92,7 @@ def _outline(topic: Topic) -> list[str]:
     return [topic.path, *(path for child in topic.children for path in _outline(child))]
 
 
-def _flag(
-    topic: TopicScores, kind: str, reason: str, suggestion: str, *others: str
-) -> Flag:  # fmt: skip
+def _flag(topic: TopicScores, kind: str, reason: str, suggestion: str, *others: str) -> Flag:
     return Flag(topic.path, topic.id, topic.label, kind, reason, suggestion, list(others))
 
 

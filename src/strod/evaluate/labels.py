@@ -119,12 +119,16 @@ def compare(
         sorted_by.append((None, levels[-1][chosen]))
     return [
         LabelScores(
-            level, depth, len(np.unique(topics)), len(np.unique(truth)), len(held),
+            level,
+            depth,
+            len(np.unique(topics)),
+            len(np.unique(truth)),
+            len(held),
             *agreement(topics, truth),
         )
         for level, topics in sorted_by
         for depth, truth in enumerate(classes, 1)
-    ]  # fmt: skip
+    ]
 
 
 def _numbers(names: Sequence[Path]) -> NDArray[np.int64]:

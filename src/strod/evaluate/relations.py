@@ -77,7 +77,7 @@ def balance(weights: Sequence[float]) -> tuple[float, float] | None:
     None if there are fewer than two, or they weigh nothing.
     """
     shares = np.array(weights, dtype=np.float64)
-    if len(shares) < 2 or not shares.sum() > 0:  # noqa: PLR2004
+    if len(shares) < 2 or not shares.sum() > 0:
         return None
     shares /= shares.sum()
     held = shares[shares > 0]

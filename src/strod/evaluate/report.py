@@ -6,8 +6,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 __all__ = [
-    "Coherence", "Flag", "HierarchyScores", "LabelScores", "LevelScores", "Report", "TopicScores",
-]  # fmt: skip
+    "Coherence",
+    "Flag",
+    "HierarchyScores",
+    "LabelScores",
+    "LevelScores",
+    "Report",
+    "TopicScores",
+]
 
 
 @dataclass(frozen=True)

@@ -101,9 +101,9 @@ def variance(trees: Sequence[Workspace | Tree]) -> float:
         differ, topics without a partner are left out (`compare_trees` counts them).
     """
     grown = [run.tree if isinstance(run, Workspace) else run for run in trees]
-    if len(grown) < 2:  # noqa: PLR2004
+    if len(grown) < 2:
         raise UsageError("variance needs two trees or more")
-    if min(map(len, grown)) < 2:  # noqa: PLR2004
+    if min(map(len, grown)) < 2:
         raise UsageError("a tree without topics has no variance: nothing can be matched")
     found = [compare_trees(one, other).mean for one, other in permutations(grown, 2)]
     return sum(found) / len(found)

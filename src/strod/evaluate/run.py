@@ -68,7 +68,7 @@ def evaluate(
     workers : int, optional
         Threads; all cores if not given.
     """
-    if top < 2:  # noqa: PLR2004
+    if top < 2:
         raise UsageError(f"top is {top}: two words or more make a pair")
     values = None if labels is None else read_labels(workspace.corpus, labels)
     chosen = CorpusOptions() if workers is None else CorpusOptions(workers=workers)
@@ -312,12 +312,14 @@ class Measured:
     def strangers(self, level: int) -> float | None:
         """PnCD of the topics of a level and those of the next that are not their children."""
         below = [topic for topic in self.topics if topic.level == level + 1]
-        return mean_of([
-            difference(self._list(topic), self._list(other))
-            for topic in self._families(level)
-            for other in below
-            if _parent(other) != topic.id
-        ])  # fmt: skip
+        return mean_of(
+            [
+                difference(self._list(topic), self._list(other))
+                for topic in self._families(level)
+                for other in below
+                if _parent(other) != topic.id
+            ]
+        )
 
 
 def _parent(topic: Topic) -> str:

@@ -84,9 +84,16 @@ def _overlap(a: int, b: int, begin: Any, end: Any, after: Any) -> int:
 
 @helper
 def _chains(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
-    words: Any, size: int, number: Any, seen: Any, head: Any, tail: Any, begin: Any, end: Any,
+    words: Any,
+    size: int,
+    number: Any,
+    seen: Any,
+    head: Any,
+    tail: Any,
+    begin: Any,
+    end: Any,
     after: Any,
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[int, int]:
     """Chains of intervals of the chosen words of a document.
 
     Returns how many words were seen, and the number of windows.
@@ -121,9 +128,16 @@ def _chains(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
 
 @kernel
 def _count(  # noqa: PLR0913, PLR0917
-    tokens: Any, offsets: Any, size: int, number: Any, first: Any, lists: Any, places: Any,
-    longest: int, out: Any,
-) -> int:  # fmt: skip
+    tokens: Any,
+    offsets: Any,
+    size: int,
+    number: Any,
+    first: Any,
+    lists: Any,
+    places: Any,
+    longest: int,
+    out: Any,
+) -> int:
     total = 0
     words = first.size - 1
     head = np.full(words, -1, dtype=np.int64)
@@ -132,9 +146,7 @@ def _count(  # noqa: PLR0913, PLR0917
     end, after = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
     for d in range(offsets.size - 1):
         document = tokens[offsets[d] : offsets[d + 1]]
-        found, windows = _chains(
-            document, size, number, seen, head, tail, begin, end, after
-        )  # fmt: skip
+        found, windows = _chains(document, size, number, seen, head, tail, begin, end, after)
         total += windows
         for x in range(found):
             for y in range(x + 1):
@@ -168,9 +180,16 @@ def count_windows(ref: Ref[TokenShard], chosen: Chosen, size: int) -> tuple[NDAr
     offsets = np.asarray(shard.token_offsets)
     longest = int(np.diff(offsets).max(initial=0))
     total = _count(
-        fixed(shard.tokens), offsets, size, chosen.number, chosen.first, chosen.list,
-        chosen.place, longest, out,
-    )  # fmt: skip
+        fixed(shard.tokens),
+        offsets,
+        size,
+        chosen.number,
+        chosen.first,
+        chosen.list,
+        chosen.place,
+        longest,
+        out,
+    )
     return out, total
 
 

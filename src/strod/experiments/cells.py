@@ -91,9 +91,11 @@ class Context:
         """What a build depends on, apart from what its row says."""
         settings, plan = self.settings, self.settings.plan
         key: dict[str, Any] = {
-            "sha256": texts.sha256, "workers": settings.workers, "memory": settings.memory,
+            "sha256": texts.sha256,
+            "workers": settings.workers,
+            "memory": settings.memory,
             "limit": settings.limit,
-        }  # fmt: skip
+        }
         if (steps := iterations(method, plan.iterations)) is not None:
             key |= {"iterations": steps} | ({"measured": plan.measured} if timed else {})
         return key

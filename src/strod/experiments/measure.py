@@ -67,10 +67,14 @@ class Build:
     def options(self, settings: Settings) -> dict[str, Any]:
         """As `strod.build` takes them."""
         chosen = {
-            "children": self.children, "height": self.height, "seed": self.seed,
-            "phrases": self.phrases, "workers": settings.workers, "memory": settings.memory,
+            "children": self.children,
+            "height": self.height,
+            "seed": self.seed,
+            "phrases": self.phrases,
+            "workers": settings.workers,
+            "memory": settings.memory,
             **build_options(self.method, self.iterations),
-        }  # fmt: skip
+        }
         if self.vocabulary:
             chosen["max_vocabulary"] = self.vocabulary
         if self.labelled:
@@ -123,8 +127,9 @@ def built(one: Build, settings: Settings) -> dict[str, Any]:
 
 def _iterations(stage: dict[str, Any]) -> int | None:
     """Of the topic that took most: fewer than asked for if the method has converged."""
-    return max((split["iterations"] for split in stage["splits"] if "iterations" in split),
-               default=None)  # fmt: skip
+    return max(
+        (split["iterations"] for split in stage["splits"] if "iterations" in split), default=None
+    )
 
 
 def _here(one: Build, settings: Settings) -> dict[str, Any] | None:
@@ -147,9 +152,14 @@ def _apart(one: Build, settings: Settings) -> dict[str, Any] | None:
     environment = os.environ | dict.fromkeys(THREADS, str(settings.workers))
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no shell
-            command, capture_output=True, text=True, errors="replace", check=False,
-            env=environment, timeout=settings.limit,
-        )  # fmt: skip
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env=environment,
+            timeout=settings.limit,
+        )
     except subprocess.TimeoutExpired:
         shutil.rmtree(one.out.with_name(f".{one.out.name}.building"), ignore_errors=True)
         return {"status": "stopped", "note": f"stopped after {settings.limit:g} s"}

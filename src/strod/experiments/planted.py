@@ -79,9 +79,11 @@ def _variants(context: Context) -> list[str]:
 def _cell(context: Context, variant: str, size: Size) -> Cell:
     plan, children = context.settings.plan, 3 if context.settings.quick else 5
     fixed = {
-        "planted": plan.seeds, "words": plan.words, "children": children,
+        "planted": plan.seeds,
+        "words": plan.words,
+        "children": children,
         "options": VARIANTS[variant],
-    }  # fmt: skip
+    }
 
     def work() -> dict[str, Any]:
         started = time.perf_counter()
@@ -93,8 +95,11 @@ def _cell(context: Context, variant: str, size: Size) -> Cell:
         first, second = np.mean(errors, axis=0).tolist()
         spread = float(np.std([error for _, error in errors])) if len(errors) > 1 else None
         return {
-            "error_1": first, "error_2": second, "spread_2": spread, "tree_seconds": spent,
-        }  # fmt: skip
+            "error_1": first,
+            "error_2": second,
+            "spread_2": spread,
+            "tree_seconds": spent,
+        }
 
     row = {"variant": variant, **size._asdict()}
     return Cell(row, fixed, work)

@@ -61,9 +61,15 @@ def _lines(axis: Any, panel: Panel, names: list[str]) -> None:
         i = names.index(name)
         x, y = zip(*sorted(points), strict=True) if points else ((), ())
         axis.plot(
-            x, y, label=name, color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
-            linestyle=DASHES[i % len(DASHES)], linewidth=1.4, markersize=5,
-        )  # fmt: skip
+            x,
+            y,
+            label=name,
+            color=COLOURS[i % len(COLOURS)],
+            marker=MARKERS[i % len(MARKERS)],
+            linestyle=DASHES[i % len(DASHES)],
+            linewidth=1.4,
+            markersize=5,
+        )
     if "x" in panel.logarithmic:
         axis.set_xscale("log")
     at = sorted({x for points in panel.lines.values() for x, _ in points})
@@ -80,9 +86,15 @@ def _bars(axis: Any, panel: Panel, names: list[str]) -> None:
         i = names.index(name)
         at = [groups.index(group) + (number + 0.5) * width - 0.4 for group, _ in points]
         axis.bar(
-            at, [y for _, y in points], width, label=name, color="white",
-            edgecolor=COLOURS[i % len(COLOURS)], hatch=HATCHES[i % len(HATCHES)], linewidth=1,
-        )  # fmt: skip
+            at,
+            [y for _, y in points],
+            width,
+            label=name,
+            color="white",
+            edgecolor=COLOURS[i % len(COLOURS)],
+            hatch=HATCHES[i % len(HATCHES)],
+            linewidth=1,
+        )
     axis.set_xticks(range(len(groups)), groups)
     _scale(axis, panel)
 
@@ -106,6 +118,10 @@ def _legend(figure: Any, axes: Any, across: int) -> None:
             found.setdefault(name, handle)
     if found:
         figure.legend(
-            list(found.values()), list(found), loc="outside lower center",
-            ncols=LEGEND * across, frameon=False, handlelength=3.5,
-        )  # fmt: skip
+            list(found.values()),
+            list(found),
+            loc="outside lower center",
+            ncols=LEGEND * across,
+            frameon=False,
+            handlelength=3.5,
+        )

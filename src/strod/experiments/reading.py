@@ -54,9 +54,15 @@ def _cell(context: Context, texts: Texts, method: str, seed: int) -> Cell:
         steps = iterations(method, settings.plan.iterations)
         out = context.work / "scored.strod"
         one = Build(
-            texts.part(documents), out, method, settings.children, seed=seed, iterations=steps,
-            phrases=True, labelled=texts.labelled,
-        )  # fmt: skip
+            texts.part(documents),
+            out,
+            method,
+            settings.children,
+            seed=seed,
+            iterations=steps,
+            phrases=True,
+            labelled=texts.labelled,
+        )
         found = built(one, settings)
         if found["status"] != "ok":
             return found
@@ -65,9 +71,12 @@ def _cell(context: Context, texts: Texts, method: str, seed: int) -> Cell:
         return found | values
 
     row = {
-        "corpus": texts.name, "method": method, "documents": documents,
-        "children": settings.children, "seed": seed,
-    }  # fmt: skip
+        "corpus": texts.name,
+        "method": method,
+        "documents": documents,
+        "children": settings.children,
+        "seed": seed,
+    }
     return Cell(row, context.key(texts, method, timed=False), work)
 
 
@@ -123,19 +132,28 @@ def _agreement(labels: list[dict[str, Any]]) -> Row:
 
 def _result(context: Context, rows: list[Row]) -> Result:
     columns = [
-        Column("corpus", "corpus"), Column("method", "method"),
-        Column("documents", "documents", whole), Column("runs", "runs"),
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("documents", "documents", whole),
+        Column("runs", "runs"),
         *(Column(key, heading, lambda value: f"{value:.3f}") for key, heading in SCORES.items()),
-        Column("topics", "topics"), Column("iterations", "iterations", whole),
-        Column("tree_seconds", "tree, s", seconds), Column("note", "note"),
-    ]  # fmt: skip
+        Column("topics", "topics"),
+        Column("iterations", "iterations", whole),
+        Column("tree_seconds", "tree, s", seconds),
+        Column("note", "note"),
+    ]
     panels = []
     for corpus in dict.fromkeys(row["corpus"] for row in rows):
         lines: dict[str, list[tuple[Any, float]]] = {}
         for row in rows:
             if row["corpus"] == corpus and row["status"] == "ok":
-                names = ("phrase_intrusion", "topic_intrusion", "npmi_leaves", "diversity",
-                         "nmi_leaves")  # fmt: skip
+                names = (
+                    "phrase_intrusion",
+                    "topic_intrusion",
+                    "npmi_leaves",
+                    "diversity",
+                    "nmi_leaves",
+                )
                 lines[row["method"]] = [
                     (SCORES[name].replace(" ", "\n"), row[name])
                     for name in names

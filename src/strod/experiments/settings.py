@@ -71,10 +71,23 @@ class Plan(NamedTuple):
 
 FULL = Plan()
 QUICK = Plan(
-    documents=200, halvings=2, heights=(1, 2), widths=(2, 3), vocabularies=(40, 600), sample=120,
-    runs=2, iterations=6, measured=3, repeats=1, sweep=(1, 5), planted=(300, 600), lengths=(20, 40),
-    shared=(0.0, 0.3), seeds=1, words=400,
-)  # fmt: skip
+    documents=200,
+    halvings=2,
+    heights=(1, 2),
+    widths=(2, 3),
+    vocabularies=(40, 600),
+    sample=120,
+    runs=2,
+    iterations=6,
+    measured=3,
+    repeats=1,
+    sweep=(1, 5),
+    planted=(300, 600),
+    lengths=(20, 40),
+    shared=(0.0, 0.3),
+    seeds=1,
+    words=400,
+)
 
 
 @dataclass(frozen=True)

@@ -76,9 +76,12 @@ def _run(context: Context, texts: Texts, method: str, seed: int) -> Cell:
     settings, documents = context.settings, _documents(texts, context)
     key = context.key(texts, method, timed=False)
     row = {
-        "corpus": texts.name, "method": method, "documents": documents,
-        "children": settings.children, "seed": seed,
-    }  # fmt: skip
+        "corpus": texts.name,
+        "method": method,
+        "documents": documents,
+        "children": settings.children,
+        "seed": seed,
+    }
 
     def work() -> Row:
         if (texts.name, method) in context.stopped:
@@ -121,8 +124,10 @@ def _variance(context: Context, runs: list[Cell]) -> Cell:
 def _compared(trees: Sequence[Any]) -> Row:
     topics = [len(tree) - 1 for tree in trees]
     return {
-        "variance": variance(trees), "topics_least": min(topics), "topics_most": max(topics),
-    }  # fmt: skip
+        "variance": variance(trees),
+        "topics_least": min(topics),
+        "topics_most": max(topics),
+    }
 
 
 def _robustness(context: Context, rows: list[Row]) -> Result:
@@ -131,9 +136,10 @@ def _robustness(context: Context, rows: list[Row]) -> Result:
         same = [
             one["tree_seconds"]
             for one in rows
-            if "seed" in one and one["status"] == "ok"
+            if "seed" in one
+            and one["status"] == "ok"
             and (one["corpus"], one["method"]) == (row["corpus"], row["method"])
-        ]  # fmt: skip
+        ]
         if same:
             row["tree_seconds"] = float(np.mean(same))
     lines: dict[str, list[tuple[Any, float]]] = {}
@@ -141,12 +147,16 @@ def _robustness(context: Context, rows: list[Row]) -> Result:
         if row.get("variance") is not None:
             lines.setdefault(row["method"], []).append((row["corpus"], row["variance"]))
     columns = [
-        Column("corpus", "corpus"), Column("method", "method"),
-        Column("documents", "documents", whole), Column("runs", "runs"),
-        Column("variance", "variance", small), Column("topics_least", "fewest topics"),
+        Column("corpus", "corpus"),
+        Column("method", "method"),
+        Column("documents", "documents", whole),
+        Column("runs", "runs"),
+        Column("variance", "variance", small),
+        Column("topics_least", "fewest topics"),
         Column("topics_most", "most topics"),
-        Column("tree_seconds", "tree, s (mean)", seconds), Column("note", "note"),
-    ]  # fmt: skip
+        Column("tree_seconds", "tree, s (mean)", seconds),
+        Column("note", "note"),
+    ]
     panels = [Panel("variance of runs", "", "mean KL divergence", lines, "y", bars=True)]
     title = "Robustness: variance of runs with different seeds"
     notes = [*context.notes, VARIANCE, *_iterated(context, shown)]
@@ -242,15 +252,23 @@ def _iterations(context: Context, rows: list[Row], fixed: int) -> Result:
                 title = f"{corpus}, {other} iterations {fixed}"
                 panels.append(Panel(title, f"{x} iterations {what}", name, lines, scale))
     columns = [
-        Column("corpus", "corpus"), Column("variant", "variant"), Column("outer", "N, outer"),
-        Column("inner", "n, inner"), Column("variance", "variance", small),
-        Column("topics_least", "fewest topics"), Column("topics_most", "most topics"),
+        Column("corpus", "corpus"),
+        Column("variant", "variant"),
+        Column("outer", "N, outer"),
+        Column("inner", "n, inner"),
+        Column("variance", "variance", small),
+        Column("topics_least", "fewest topics"),
+        Column("topics_most", "most topics"),
         Column("tree_seconds", "tree, s", seconds),
-    ]  # fmt: skip
+    ]
     notes = [
-        *context.notes, VARIANCE,
-        (f"{plan.runs} runs each, at most {plan.sample:,} documents; trees are grown in memory, in "
-        "one process, on one thread"), POWER,
-    ]  # fmt: skip
+        *context.notes,
+        VARIANCE,
+        (
+            f"{plan.runs} runs each, at most {plan.sample:,} documents; trees are grown in "
+            "memory, in one process, on one thread"
+        ),
+        POWER,
+    ]
     title = "Variance and runtime against iterations of the power method"
     return Result("iterations", title, columns, rows, panels, notes)

@@ -32,7 +32,7 @@ def whole(value: float) -> str:
 
 def seconds(value: float) -> str:
     """Three figures."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 COLUMNS = [
@@ -135,10 +135,13 @@ def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **
         return found
 
     row = {
-        "corpus": texts.name, "method": method, "documents": documents,
-        "children": shape["children"], "height": shape["height"],
+        "corpus": texts.name,
+        "method": method,
+        "documents": documents,
+        "children": shape["children"],
+        "height": shape["height"],
         "max_vocabulary": shape["vocabulary"],
-    }  # fmt: skip
+    }
     return Cell(row, context.key(texts, method, timed=True), work)
 
 

@@ -24,8 +24,16 @@ __all__ = ["is_table", "write_tables"]
 NAMES = ("topics.csv", "phrases.csv", "documents.csv")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _TOPICS = [
-    "id", "path", "parent", "level", "weight", "documents", "label", "phrases", "sha256",
-]  # fmt: skip
+    "id",
+    "path",
+    "parent",
+    "level",
+    "weight",
+    "documents",
+    "label",
+    "phrases",
+    "sha256",
+]
 _PHRASES = ["topic", "path", "rank", "phrase", "score"]
 _DOCUMENTS = ["id", "leaf", "topic", "path", "share", "label"]  # and the metadata that is kept
 _HEADS = dict(zip(NAMES, (_TOPICS, _PHRASES, _DOCUMENTS), strict=True))
@@ -66,10 +74,16 @@ def _harmless(cell: Any) -> Any:
 def _topic_rows(tree: Tree, phrases: int | None) -> Iterator[list[Any]]:
     for topic in topics_of(tree):
         yield [
-            topic.id, topic.path, topic.parent.id if topic.parent else "", topic.level,
-            topic.weight, topic.documents, name_of(topic), "; ".join(phrases_of(topic, phrases)),
+            topic.id,
+            topic.path,
+            topic.parent.id if topic.parent else "",
+            topic.level,
+            topic.weight,
+            topic.documents,
+            name_of(topic),
+            "; ".join(phrases_of(topic, phrases)),
             topic.sha256,
-        ]  # fmt: skip
+        ]
 
 
 def _phrase_rows(tree: Tree, phrases: int | None) -> Iterator[list[Any]]:

@@ -50,7 +50,7 @@ def agreement(votes: ArrayLike) -> Agreement:
         How many judges gave each answer to each question.
     """
     table = np.atleast_2d(np.asarray(votes, dtype=np.int64))
-    table = table[table.sum(axis=1) >= 2]  # noqa: PLR2004
+    table = table[table.sum(axis=1) >= 2]
     if not len(table):
         return Agreement(0, None, None)
     judges = table.sum(axis=1)

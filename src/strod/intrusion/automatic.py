@@ -93,7 +93,7 @@ def _check(kinds: Sequence[str], questions: int, seed: int, x: int, of: str) -> 
             raise UsageError(f"kind {kind}: choose from {', '.join(KINDS)}")
     if of not in OF:
         raise UsageError(f"of {of}: choose from {', '.join(OF)}")
-    if questions < 1 or x < 3 or seed < 0:  # noqa: PLR2004
+    if questions < 1 or x < 3 or seed < 0:
         raise UsageError("questions must be 1 or more, x 3 or more, seed not negative")
 
 
@@ -123,10 +123,11 @@ def _summary(questions: Sequence[Question], meetings: Meetings) -> dict[str, Any
     credit = [_credit(one, meetings) for one in questions]
     levels = sorted({one.level for one in questions})
     by_level = {
-        str(level): _mean((one, got) for one, got in zip(questions, credit, strict=True)
-                     if one.level == level)
+        str(level): _mean(
+            (one, got) for one, got in zip(questions, credit, strict=True) if one.level == level
+        )
         for level in levels
-    }  # fmt: skip
+    }
     return _mean(zip(questions, credit, strict=True)) | {"levels": by_level}
 
 
@@ -161,7 +162,8 @@ def odd_one_out(options: Sequence[Sequence[int]], meetings: Meetings) -> list[in
     items = np.array([item for option in options for item in option])
     owner = np.repeat(np.arange(len(options)), [len(option) for option in options])
     values = meetings.npmi(items)
-    means = np.array([values[np.ix_(owner == one, owner != one)].mean()
-                      for one in range(len(options))]).round(_DIGITS)  # fmt: skip
+    means = np.array(
+        [values[np.ix_(owner == one, owner != one)].mean() for one in range(len(options))]
+    ).round(_DIGITS)
     lowest: list[int] = np.flatnonzero(means == means.min()).tolist()
     return lowest

@@ -116,7 +116,7 @@ def key_path(page: Path) -> Path:
 def _check(questions: int, seed: int, x: int) -> None:
     if questions < 1:
         raise UsageError(f"`questions` {questions}: must be 1 or more")
-    if not 3 <= x <= MOST:  # noqa: PLR2004
+    if not 3 <= x <= MOST:
         raise UsageError(f"`x` {x}: must be from 3 to {MOST}")
     if seed < 0:
         raise UsageError(f"`seed` {seed}: must not be negative")

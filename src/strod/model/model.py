@@ -10,7 +10,7 @@ import numpy as np
 from strod.moments.counts import Counts
 from strod.tree.inference import document_shares, likely, posterior
 from strod.tree.sampling import root_counts
-from strod.values.shares import Masses, TopicShares, ends, paths
+from strod.values.shares import Masses, Placed, TopicShares, ends, paths
 from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.values.shares import Placed, Shares, Structure
+    from strod.values.shares import Shares, Structure
     from strod.values.split import Split
     from strod.values.topic import Part
 
@@ -87,6 +87,11 @@ class Model:
                 found[name] = document_shares(self.decompositions[name].topics, own)
         return found
 
+    def place_new(self, counts: csr_array) -> Placed:
+        """Shares of documents that are new, in all decompositions."""
+        new = Placed(0, counts.shape[0])
+        return new.extended(self.place(self.root_counts(counts), new))
+
     def topical_counts(
         self,
         counts: Counts,
@@ -127,6 +132,12 @@ class Model:
     def paths(self, shares: Mapping[str, Array]) -> list[NDArray[np.int64]]:
         """Numbers of the topics on each document's path, an array a level; -1 below a leaf."""
         return paths(self.topics, ROOT, shares)
+
+    def totals(self, shares: TopicShares) -> tuple[Array, NDArray[np.int64]]:
+        """Sum of the documents' shares in each topic, and how many paths lead there."""
+        levels = np.stack(self.paths(shares))
+        documents = np.bincount(levels[levels >= 0], minlength=len(self.topics))
+        return np.array([shares[name].sum() for name in self.topics]), documents
 
     def ends(self, shares: Mapping[str, Array]) -> NDArray[np.int64]:
         """Number of the topic at the end of each document's path."""
@@ -230,9 +241,12 @@ def added(parts: Sequence[Counts]) -> Counts:
     chance.sort_indices()
     most.sort_indices()
     return Counts(
-        most.indptr.astype(np.int64), most.indices.astype(np.int32),
-        most.data.astype(np.float32), np.minimum(chance.data, 1).astype(np.float32), first.width,
-    )  # fmt: skip
+        most.indptr.astype(np.int64),
+        most.indices.astype(np.int32),
+        most.data.astype(np.float32),
+        np.minimum(chance.data, 1).astype(np.float32),
+        first.width,
+    )
 
 
 def topical(

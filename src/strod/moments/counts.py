@@ -164,6 +164,9 @@ class Counts:
         """All documents with only some of their words; `kept` has one for each count."""
         before = np.concatenate([[0], np.cumsum(kept)])
         return Counts(
-            before[self.indptr], self.indices[kept], self.tokens[kept], self.chance[kept],
+            before[self.indptr],
+            self.indices[kept],
+            self.tokens[kept],
+            self.chance[kept],
             self.width,
-        )  # fmt: skip
+        )

@@ -176,9 +176,15 @@ def _third(basis: Array) -> Callable[[Counts], tuple[Array, Array, Array]]:
 
 @kernel
 def _project(
-    indptr: Any, indices: Any, one: Any, two: Any, weight: Any, basis: Any, projected: Any,
+    indptr: Any,
+    indices: Any,
+    one: Any,
+    two: Any,
+    weight: Any,
+    basis: Any,
+    projected: Any,
     mixed: Any,
-) -> None:  # fmt: skip
+) -> None:
     """W'·c¹ of every document, and Σ_d h³·c²_d ⊗ W'·c¹_d."""
     check_lanes(projected, basis)
     own = np.empty((1, basis.shape[1]))

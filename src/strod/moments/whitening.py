@@ -142,7 +142,7 @@ def whiten(found: Spectrum, first: Array, k: int, alpha0: float) -> Whitening | 
     """
     largest = found.values.max(initial=0)
     k = min(k, int((found.values > SMALL * largest).sum()))  # no α0 mends the others
-    if k < 2:  # noqa: PLR2004 - one topic is no split
+    if k < 2:
         return None
     values, vectors = found.values[:k], found.vectors[:, :k]
     projected = vectors.T @ first
@@ -153,7 +153,7 @@ def whiten(found: Spectrum, first: Array, k: int, alpha0: float) -> Whitening | 
         if sigma[0] > SMALL * sigma[-1] > 0:
             break
     good = np.flatnonzero(sigma > max(SMALL * sigma[-1], 0))[::-1]
-    if len(good) < 2:  # noqa: PLR2004 - one topic is no split
+    if len(good) < 2:
         return None
     root = np.sqrt(sigma[good])
     return Whitening(alpha0, inside[:, good] / root, inside[:, good] * root)

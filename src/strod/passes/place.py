@@ -9,7 +9,7 @@ import numpy as np
 from strod.values.shares import Placed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,13 +43,13 @@ class Newcomers(NamedTuple):
 
     Attributes
     ----------
-    shares : dict of Shares
+    shares : mapping of Shares
         By decomposition.
     weights, documents : ndarray of shape (topics,)
         Sum of their shares, and how many paths lead to each topic.
     """
 
-    shares: dict[str, Shares]
+    shares: Mapping[str, Shares]
     weights: Array
     documents: NDArray[np.int64]
 
@@ -96,16 +96,10 @@ def _chosen(shard: Documents, rate: float) -> NDArray[np.bool_]:
 
 def infer(ref: Ref[Rows], model: Model) -> TopicShares:
     """Shares of all topics in documents that are new."""
-    counts = model.root_counts(ref.open().counts)
-    found = model.place(counts, Placed(ref.first, ref.size))
-    return model.shares(Placed(ref.first, ref.size, None, found))
+    return model.shares(model.place_new(ref.open().counts))
 
 
 def place_new(ref: Ref[Rows], model: Model) -> Newcomers:
     """Place documents that are new in all decompositions, and say where they belong."""
-    counts = model.root_counts(ref.open().counts)
-    found = model.place(counts, Placed(ref.first, ref.size))
-    shares = model.shares(Placed(ref.first, ref.size, None, found))
-    levels = np.stack(model.paths(shares))
-    documents = np.bincount(levels[levels >= 0], minlength=len(model.topics))
-    return Newcomers(found, np.array([share.sum() for share in shares.values()]), documents)
+    placed = model.place_new(ref.open().counts)
+    return Newcomers(placed.found, *model.totals(model.shares(placed)))

@@ -25,9 +25,17 @@ __all__ = ["count_units", "topical_counts"]
 
 @kernel
 def _spread(
-    indptr: Any, indices: Any, counts: Any, theta: Any, likely: Any, first: Any, size: Any,
-    needed: Any, part: Any, out: Any,
-) -> None:  # fmt: skip
+    indptr: Any,
+    indices: Any,
+    counts: Any,
+    theta: Any,
+    likely: Any,
+    first: Any,
+    size: Any,
+    needed: Any,
+    part: Any,
+    out: Any,
+) -> None:
     for d in range(indptr.size - 1):
         share = theta[d]
         for j in range(indptr[d], indptr[d + 1]):

@@ -27,10 +27,7 @@ __all__ = ["follow", "measure", "weigh"]
 
 def weigh(ref: Ref[Any], model: Model, kept: Kept) -> tuple[Array, NDArray[np.int64]]:
     """Sum of the documents' shares in each topic, and how many paths lead there."""
-    shares = model.shares(Placed(ref.first, ref.size, kept))
-    levels = np.stack(model.paths(shares))
-    documents = np.bincount(levels[levels >= 0], minlength=len(model.topics))
-    return np.array([shares[name].sum() for name in model.topics]), documents
+    return model.totals(model.shares(Placed(ref.first, ref.size, kept)))
 
 
 def follow(ref: Ref[Rows], model: Model, kept: Kept, height: int) -> tuple[Paths, Mask]:

@@ -68,12 +68,12 @@ class Level:
     @property
     def left(self) -> Keys:
         """What the chain begins with: all its words but the last."""
-        return self.keys >> (WORD_BITS + GAP_BITS if self.size == 2 else HALF)  # noqa: PLR2004
+        return self.keys >> (WORD_BITS + GAP_BITS if self.size == 2 else HALF)
 
     @property
     def right(self) -> Keys:
         """What the chain ends with: all its words but the first."""
-        if self.size == 2:  # noqa: PLR2004 - a link
+        if self.size == 2:
             return (self.keys >> GAP_BITS) & (MOST_WORDS - 1)
         return self.keys & LOW
 
@@ -113,7 +113,7 @@ def mine(
             return levels
         levels.append(level)
         tables.append(Table(level.keys))
-    if longest > 3:  # noqa: PLR2004 - further levels in memory
+    if longest > 3:
         found = _told(engine.map(find_stretches, refs, Chains(alphabet, tables)), progress)
         levels += _longer(np.concatenate(list(found)), least, longest)
     return levels

@@ -122,10 +122,13 @@ def phrases(
             significance, cohesion = (float(values[chain]) for values in strength[number])
             found.append(
                 Phrase(
-                    tuple(words[chain].tolist()), tuple(links[chain].tolist()),
-                    int(level.counts[chain]), significance, cohesion,
+                    tuple(words[chain].tolist()),
+                    tuple(links[chain].tolist()),
+                    int(level.counts[chain]),
+                    significance,
+                    cohesion,
                 )
-            )  # fmt: skip
+            )
     return found
 
 

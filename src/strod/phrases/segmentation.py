@@ -70,10 +70,21 @@ def _chosen(chain: Any, top: int, m: int, phrase: Any, weight: Any, best: Any, s
 
 @kernel
 def _cut(
-    words: Any, pairs: Any, ends: Any, slots: Any, places: Any, base: int,
-    phrase: Any, weight: Any, width: int, chain: Any, best: Any, step: Any,
-    units: Any, sizes: Any,
-) -> int:  # fmt: skip
+    words: Any,
+    pairs: Any,
+    ends: Any,
+    slots: Any,
+    places: Any,
+    base: int,
+    phrase: Any,
+    weight: Any,
+    width: int,
+    chain: Any,
+    best: Any,
+    step: Any,
+    units: Any,
+    sizes: Any,
+) -> int:
     n = 0
     for d in range(ends.size - 1):
         start, i = n, ends[d]
@@ -197,10 +208,21 @@ class Segmenter:
         units = np.empty(len(links.words), dtype=np.int32)
         sizes = np.empty(len(links.ends) - 1, dtype=np.int64)
         n = _cut(
-            links.words, pairs, links.ends, self._longer.slots, self._longer.places,
-            len(self._pairs.keys), self._phrase, self._weights, len(self._alphabet.words),
-            chain, best, step, units, sizes,
-        )  # fmt: skip
+            links.words,
+            pairs,
+            links.ends,
+            self._longer.slots,
+            self._longer.places,
+            len(self._pairs.keys),
+            self._phrase,
+            self._weights,
+            len(self._alphabet.words),
+            chain,
+            best,
+            step,
+            units,
+            sizes,
+        )
         return units[:n], sizes
 
     def counts(

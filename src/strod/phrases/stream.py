@@ -60,7 +60,7 @@ class Links(NamedTuple):
 @kernel
 def _link(
     tokens: Any, offsets: Any, code: Any, stops: int, words: Any, keys: Any, ends: Any
-) -> int:  # fmt: skip
+) -> int:
     n = 0
     for d in range(offsets.size - 1):
         gap = -1  # nothing links across documents

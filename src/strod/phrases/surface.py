@@ -51,8 +51,11 @@ class Speller:
         match = self._found(text, small)
         if match is None:
             return
-        title = _is_title(text[max(0, match.start() - _AROUND) : match.start()]
-                          + " " + text[match.end() : match.end() + _AROUND])  # fmt: skip
+        title = _is_title(
+            text[max(0, match.start() - _AROUND) : match.start()]
+            + " "
+            + text[match.end() : match.end() + _AROUND]
+        )
         first = match.start() == 0 or text[: match.start()].rstrip()[-1:] in _SENTENCE_END
         for place, word in enumerate(match.groups()):
             tells = not title and not (place == 0 and first)

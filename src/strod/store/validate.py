@@ -130,7 +130,7 @@ def check_expected_counts(counts: NDArray[np.float32], topics: int, width: int) 
     _check(counts.shape == (topics, width), f"is {counts.shape[0]} × {counts.shape[1]}")
     sums = counts.sum(axis=1, dtype=np.float64)
     _check((counts >= 0).all() and np.isfinite(sums).all(), "holds what is no count")
-    _check((sums > 0).all() and (sums < 1e30).all(), "a topic without words")  # noqa: PLR2004
+    _check((sums > 0).all() and (sums < 1e30).all(), "a topic without words")
 
 
 def check_columns(columns: NDArray[np.int32], width: int) -> None:

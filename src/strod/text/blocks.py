@@ -82,7 +82,7 @@ def _good_texts(text: memoryview, offsets: NDArray[np.int64]) -> bool:
     data = np.frombuffer(text, dtype=np.uint8)
     if not data.all():  # a NUL byte
         return False
-    for i in np.flatnonzero(data[offsets[:-1]] <= 32).tolist():  # noqa: PLR2004
+    for i in np.flatnonzero(data[offsets[:-1]] <= 32).tolist():
         if bytes(text[offsets[i] : offsets[i + 1]]).isspace():
             return False
     return True

@@ -53,10 +53,10 @@ class _Compact:
         while True:
             byte = self._byte()
             value |= (byte & 127) << shift
-            if byte < 128:  # noqa: PLR2004
+            if byte < 128:
                 return value
             shift += 7
-            if shift > 63:  # noqa: PLR2004
+            if shift > 63:
                 raise BadPageError("a number without end")
 
     def _number(self) -> int:
@@ -98,7 +98,7 @@ class _Compact:
 
     def _list(self, depth: int) -> None:
         head = self._byte()
-        size = head >> 4 if head >> 4 < 15 else self._varint()  # noqa: PLR2004
+        size = head >> 4 if head >> 4 < 15 else self._varint()
         for _ in range(min(size, LONGEST_HEADER)):
             if head & 15 in (_TRUE, _FALSE):
                 self._skip(1)

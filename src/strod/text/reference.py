@@ -166,7 +166,7 @@ class _Scanner:
         end, kinds = self.run_end(place)
         if not kinds:
             return None
-        number = kinds[0] == DIGIT and not (len(kinds) == 2 and kinds[1] in (LETTER, LOWER))  # noqa: PLR2004
+        number = kinds[0] == DIGIT and not (len(kinds) == 2 and kinds[1] in (LETTER, LOWER))
         self.word = (place, end, 0 if number else len(kinds))
         address = _WWW.match(self.text, place) if end == place + 3 else None
         if address is not None:

@@ -24,9 +24,12 @@ ROWS = 4096
 BYTES = 4 << 20
 LONGEST_ROW = 2 * LONGEST_DOCUMENT
 _BINARY = (
-    kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary,
+    kinds.is_string,
+    kinds.is_large_string,
+    kinds.is_binary,
+    kinds.is_large_binary,
     kinds.is_fixed_size_binary,
-)  # fmt: skip
+)
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -35,9 +35,17 @@ def paper_options(options: TreeOptions) -> TreeOptions:
     alpha0 = options.alpha0 if not isinstance(options.alpha0, str) else 1.0
     height = min(options.height, 1) if options.method == "tod" else options.height
     return replace(
-        options, children=children, alpha0=alpha0, height=height, sample="all",
-        lookahead=False, polish=0, topical="word", thin=0.0, clip=0,
-    )  # fmt: skip
+        options,
+        children=children,
+        alpha0=alpha0,
+        height=height,
+        sample="all",
+        lookahead=False,
+        polish=0,
+        topical="word",
+        thin=0.0,
+        clip=0,
+    )
 
 
 def paper_splitter(
@@ -80,6 +88,12 @@ def _as_split(found: paper.PaperSplit, documents: int) -> Split:
     counts = found.words * weights[:, None] * max(documents, 1) * found.words.shape[1]
     shared = Overlap(weights, np.outer(weights, weights), np.full(len(weights), float(documents)))
     return Split(
-        FineTopics(counts.astype(np.float32)), shared, dendrogram(shared), found.alpha0,
-        0.0, [], 0.0, documents,
-    )  # fmt: skip
+        FineTopics(counts.astype(np.float32)),
+        shared,
+        dendrogram(shared),
+        found.alpha0,
+        0.0,
+        [],
+        0.0,
+        documents,
+    )

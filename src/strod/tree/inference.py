@@ -81,8 +81,18 @@ def exp_digamma(x: float) -> float:
     tail = 10313.0 / 2903040.0 - s * (5509121.0 / 1393459200.0)
     series = y + r * (1.0 / 24.0 - s * (37.0 / 5760.0 - s * tail))
     t = max(p * y * one * (-1.0 / 1024.0), -0.75)  # beyond it the result is 0 anyway
-    power = 1.0 + t * (1.0 + t * (1.0 / 2.0 + t * (1.0 / 6.0 + t * (1.0 / 24.0 + t * (
-        1.0 / 120.0 + t * (1.0 / 720.0 + t * (1.0 / 5040.0)))))))  # fmt: skip
+    power = 1.0 + t * (
+        1.0
+        + t
+        * (
+            1.0 / 2.0
+            + t
+            * (
+                1.0 / 6.0
+                + t * (1.0 / 24.0 + t * (1.0 / 120.0 + t * (1.0 / 720.0 + t * (1.0 / 5040.0))))
+            )
+        )
+    )
     for _ in range(10):
         power *= power
     return series * power
@@ -90,9 +100,19 @@ def exp_digamma(x: float) -> float:
 
 @kernel
 def _infer(
-    indptr: Any, indices: Any, values: Any, words: Any, prior: Any, say: Any, rounds: int,
-    resumed: int, room: Any, theta: Any, expected: Any, evidence: Any,
-) -> None:  # fmt: skip
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    words: Any,
+    prior: Any,
+    say: Any,
+    rounds: int,
+    resumed: int,
+    room: Any,
+    theta: Any,
+    expected: Any,
+    evidence: Any,
+) -> None:
     """`rounds` updates of θ and n for every document, from θ or, if `resumed`, from n.
 
     `prior` has a row for each document, or one for all; `room` is for the longest document. If
@@ -152,9 +172,7 @@ def _guess(indptr: Any, indices: Any, values: Any, logs: Any, weights: Any, out:
 
 
 @kernel
-def _posterior(
-    indptr: Any, indices: Any, words: Any, theta: Any, groups: Any, out: Any
-) -> None:  # fmt: skip
+def _posterior(indptr: Any, indices: Any, words: Any, theta: Any, groups: Any, out: Any) -> None:
     """p(group | word, document) of every count; groups are numbered from 0, -1 is left out."""
     held = np.empty(theta.shape[1], dtype=np.int64)
     for d in range(indptr.size - 1):
@@ -174,9 +192,7 @@ def _posterior(
 
 
 @kernel
-def _mark(
-    indptr: Any, tokens: Any, before: Any, chance: Any, least: float, ends: Any
-) -> int:  # fmt: skip
+def _mark(indptr: Any, tokens: Any, before: Any, chance: Any, least: float, ends: Any) -> int:
     """Where each document's counts end, of those that may belong to a topic.
 
     Documents in which they amount to nothing have none. Returns how many there are.
@@ -195,9 +211,17 @@ def _mark(
 
 @kernel
 def _keep(
-    indptr: Any, indices: Any, tokens: Any, before: Any, chance: Any, least: float,
-    ends: Any, kept_indices: Any, kept_tokens: Any, kept_chance: Any,
-) -> None:  # fmt: skip
+    indptr: Any,
+    indices: Any,
+    tokens: Any,
+    before: Any,
+    chance: Any,
+    least: float,
+    ends: Any,
+    kept_indices: Any,
+    kept_tokens: Any,
+    kept_chance: Any,
+) -> None:
     """The counts that `_mark` has counted."""
     for d in range(indptr.size - 1):
         place = ends[d]

@@ -147,7 +147,7 @@ def merge(tree: Grown, names: Sequence[str]) -> Plan:
     A topic without children becomes a child itself if another one has some, so that
     children add up to their parent.
     """
-    if len(set(names)) != len(names) or len(names) < 2:  # noqa: PLR2004
+    if len(set(names)) != len(names) or len(names) < 2:
         raise UsageError("merge takes two or more different topics")
     parent = _parent(tree, names[0])
     members = [tree.nodes[name] for name in parent.children if name in names]

@@ -101,9 +101,15 @@ def split_node(
     if isinstance(options.children, int) or ahead:
         polished, shared = node.grouped(polished, shared, _energy(fit.found.values, options))
     return Split(
-        polished.topics.spread(present, width), shared, dendrogram(shared), fit.alpha0,
-        fit.recovered.total, [float(value) for value in fit.found.values], moments.noise, documents,
-    )  # fmt: skip
+        polished.topics.spread(present, width),
+        shared,
+        dendrogram(shared),
+        fit.alpha0,
+        fit.recovered.total,
+        [float(value) for value in fit.found.values],
+        moments.noise,
+        documents,
+    )
 
 
 def _present(blocks: Sequence[Counts], width: int) -> NDArray[np.int64]:
@@ -176,9 +182,13 @@ def _recovered(
         tensor = third_moment(third[:r, :r, :r], first[:r], whitening)
         likely = (vectors[frequent, :r] @ whitening.unscale).T
         components = decompose(
-            tensor, np.random.default_rng(seed), likely=likely,
-            starts=power.starts, steps=power.steps, refine=power.refine,
-        )  # fmt: skip
+            tensor,
+            np.random.default_rng(seed),
+            likely=likely,
+            starts=power.starts,
+            steps=power.steps,
+            refine=power.refine,
+        )
         return recover(components, whitening, vectors[:, :r]), whitening
 
     def total(alpha0: float) -> float | None:
