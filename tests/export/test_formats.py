@@ -184,7 +184,7 @@ def test_preferred_and_alternative_labels_are_disjoint(planted: Workspace) -> No
 def test_a_corpus_without_language_has_labels_without_one(planted: Workspace) -> None:
     settings = replace(planted.manifest.corpus.settings, language="none")
     corpus = replace(planted.manifest.corpus, settings=settings)
-    planted.manifest = replace(planted.manifest, corpus=corpus)
+    planted.snapshot.manifest = replace(planted.manifest, corpus=corpus)
     graph = Graph().parse(data=text_of(planted, "skos"), format="turtle")
     labels = {str(label): label.language for label in graph.objects(None, SKOS.prefLabel)}  # type: ignore[attr-defined]
     assert labels.pop("everything") == "en"

@@ -162,7 +162,8 @@ def test_turtle(hostile: Path) -> None:
 def test_a_language_that_is_none(workspace: Workspace, language: str) -> None:
     about = workspace.manifest.corpus
     settings = replace(about.settings, language=language)
-    workspace.manifest = replace(workspace.manifest, corpus=replace(about, settings=settings))
+    corpus = replace(about, settings=settings)
+    workspace.snapshot.manifest = replace(workspace.manifest, corpus=corpus)
     text = workspace.export("skos")
     assert text is not None
     graph = Graph().parse(data=text, format="turtle")

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -18,6 +18,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from strod.corpus.ids import IdIndex
 from strod.corpus.metadata import arrow_type
 from strod.corpus.texts import read_texts
 from strod.errors import DamagedError
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from strod.store.schema import SegmentRecord
 
-__all__ = ["DRAFT", "Corpus", "Segment", "Shard", "ShardRef"]
+__all__ = ["DRAFT", "Corpus", "Document", "Segment", "Shard", "ShardRef"]
 
 DRAFT = "draft.json"  # what there is to know of a corpus that has no manifest yet
 
@@ -155,6 +156,11 @@ class Segment:
         sizes = pc.max(pc.binary_length(table["id"])).as_py()
         if (sizes or 0) > LONGEST_ID:
             raise ValueError("an id that is too long")
+
+    @cached_property
+    def ids(self) -> IdIndex:
+        """Where each id stands."""
+        return IdIndex(self.documents["id"])
 
     @cached_property
     def draws(self) -> NDArray[np.float64]:
@@ -351,6 +357,27 @@ def _reopened(key: tuple[str, str, str]) -> Segment:
     raise DamagedError(f"{root}: segment {name} is no longer what it was; run strod check")
 
 
+class Document(NamedTuple):
+    """A document of a corpus.
+
+    Attributes
+    ----------
+    number : int
+        In the corpus, from 0.
+    id : str
+        As it was given, or its number in the source.
+    text : str
+        As it was read.
+    meta : dict
+        The fields that were kept.
+    """
+
+    number: int
+    id: str
+    text: str
+    meta: dict[str, Any]
+
+
 class Corpus:
     """A collection on disk.
 
@@ -421,3 +448,23 @@ class Corpus:
             for begin, end in pairwise(segment.about.boundaries):
                 yield Shard(segment, base + begin, begin, end)
             base += segment.about.documents
+
+    def document(self, name: str) -> Document | None:
+        """A document by its id, or None; of several with one id the first."""
+        first = 0
+        for segment in self._segments.values():
+            for row in segment.ids.rows(name)[:1]:
+                shard = Shard(segment, first + row, row, row + 1)
+                return Document(first + row, name, shard.texts([0])[0], shard.metadata()[0])
+            first += segment.about.documents
+        return None
+
+    def text(self, number: int) -> str:
+        """The text of a document as it was read; one block of texts is unpacked."""
+        first = 0
+        for segment in self._segments.values():
+            row = number - first
+            if 0 <= row < segment.about.documents:
+                return Shard(segment, number, row, row + 1).texts([0])[0]
+            first += segment.about.documents
+        raise IndexError(f"there is no document {number}: they are numbered from 0 to {first - 1}")

@@ -9,21 +9,16 @@ import numpy as np
 
 from strod.store.tables import taken
 from strod.values.topic import ROOT
+from strod.workspace.placements import best_documents
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from strod.corpus.reader import Corpus, Shard
     from strod.progress import Progress
     from strod.workspace.workspace import Workspace
 
 __all__ = ["Sample", "meta_text", "samples"]
 
-DIGITS = 6  # shares that differ by less are the same
 LENGTH = 160  # characters of a text
-
-# Share, different words, number of the document in the corpus.
-_Place = tuple[float, int, int]
 
 
 @dataclass(frozen=True)
@@ -60,39 +55,17 @@ def samples(workspace: Workspace, number: int, progress: Progress) -> dict[str, 
     Among equal shares the document with more different words says more; after that the
     earlier one comes first.
     """
-    corpus, tree = workspace.corpus, workspace.tree
-    best: dict[str, list[_Place]] = {topic.id: [] for topic in tree.values() if topic.id != ROOT}
-    if not number or not best:
+    corpus, tree = workspace.snapshot.corpus, workspace.snapshot.tree
+    names = [topic.id for topic in tree.values() if topic.id != ROOT]
+    if not number or not names:
         return {}
     progress.stage("documents", corpus.documents, "documents")
-    for shard in corpus.shards():
-        shares = tree.shares(shard.first, shard.size)
-        words = shard.sizes
-        for name in best:
-            found = _best(shares[name].round(DIGITS), words, shard.first, number)
-            best[name] = sorted(best[name] + found, key=_order)[:number]
-        progress.advance(shard.size)
+    best = best_documents(corpus, tree, names, number, progress)
     texts = _texts(corpus, {place[2] for places in best.values() for place in places})
     return {
         name: [Sample(*texts[document], share) for share, _, document in places]
         for name, places in best.items()
     }
-
-
-def _order(place: _Place) -> tuple[float, int, int]:
-    share, words, document = place
-    return -share, -words, document
-
-
-def _best(
-    shares: NDArray[np.float64], words: NDArray[np.int64], first: int, number: int
-) -> list[_Place]:
-    """The best documents of a shard."""
-    place = max(shares.size - number, 0)
-    least = np.partition(shares, place)[place]
-    rows = np.flatnonzero((shares >= least) & (shares > 0))
-    rows = rows[np.lexsort((rows, -words[rows], -shares[rows]))][:number]
-    return [(float(shares[row]), int(words[row]), first + int(row)) for row in rows]
 
 
 def _texts(corpus: Corpus, documents: set[int]) -> dict[int, tuple[str, str, dict[str, Any]]]:

@@ -10,19 +10,23 @@ from strod.progress import Silent
 from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from strod.corpus.reader import Corpus
     from strod.progress import Progress
     from strod.workspace.tree import Tree
     from strod.workspace.workspace import Workspace
 
     Array = NDArray[np.float64]
 
-__all__ = ["assign_corpus", "placement_rows"]
+__all__ = ["assign_corpus", "best_documents", "placement_rows"]
 
-DIGITS = 6
+DIGITS = 6  # shares that differ by less are the same
+
+# Share, different words, number of the document in the corpus.
+_Place = tuple[float, int, int]
 
 
 def assign_corpus(
@@ -33,11 +37,11 @@ def assign_corpus(
     A document without any word of the model says ``"known": 0``.
     """
     progress = progress or Silent()
-    progress.stage("assigning", workspace.corpus.documents, "documents")
-    for shard in workspace.corpus.shards():
-        shares = workspace.tree.shares(shard.first, shard.size)
-        rows = placement_rows(workspace.tree, shard.ids, shares)
-        meta = shard.metadata() if workspace.corpus.meta else [None] * shard.size
+    corpus, tree = workspace.snapshot.corpus, workspace.snapshot.tree
+    progress.stage("assigning", corpus.documents, "documents")
+    for shard in corpus.shards():
+        rows = placement_rows(tree, shard.ids, tree.shares(shard.first, shard.size))
+        meta = shard.metadata() if corpus.meta else [None] * shard.size
         for row, words, kept in zip(rows, shard.sizes, meta, strict=True):
             unknown = {} if words else {"known": 0}
             yield row | unknown | ({} if kept is None else {"meta": kept})
@@ -56,3 +60,41 @@ def placement_rows(
     for one, leaf, row in zip(ids, tree.leaves(shares), table, strict=True):
         held = np.flatnonzero(row)
         yield {"id": one, "leaf": leaf, "topics": {names[i]: float(row[i]) for i in held}}
+
+
+def best_documents(
+    corpus: Corpus,
+    tree: Tree,
+    names: Sequence[str],
+    number: int,
+    progress: Progress | None = None,
+) -> dict[str, list[_Place]]:
+    """Share, different words and number of the `number` best documents of topics, by id.
+
+    Only the decompositions that these topics are made of are read.
+    """
+    best: dict[str, list[_Place]] = {name: [] for name in names}
+    for shard in corpus.shards() if number else ():
+        shares, words = tree.shares(shard.first, shard.size, names), shard.sizes
+        for name in names:
+            found = _best(shares[name].round(DIGITS), words, shard.first, number)
+            best[name] = sorted(best[name] + found, key=_order)[:number]
+        if progress is not None:
+            progress.advance(shard.size)
+    return best
+
+
+def _order(place: _Place) -> tuple[float, int, int]:
+    share, words, document = place
+    return -share, -words, document
+
+
+def _best(
+    shares: NDArray[np.float64], words: NDArray[np.int64], first: int, number: int
+) -> list[_Place]:
+    """The best documents of a shard."""
+    place = max(shares.size - number, 0)
+    least = np.partition(shares, place)[place]
+    rows = np.flatnonzero((shares >= least) & (shares > 0))
+    rows = rows[np.lexsort((rows, -words[rows], -shares[rows]))][:number]
+    return [(float(shares[row]), int(words[row]), first + int(row)) for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -275,11 +275,14 @@ class Tree(Mapping[str, Topic]):
     def _structure(self) -> dict[str, Structure]:
         return structure(self.nodes)
 
-    def shares(self, first: int = 0, size: int | None = None) -> TopicShares:
-        """Share of every topic, by id, in documents of the corpus."""
+    def shares(
+        self, first: int = 0, size: int | None = None, only: Collection[str] | None = None
+    ) -> TopicShares:
+        """Share of every topic, or of those with the ids `only`, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        placed = Placed(first, size, self.saved)
-        return TopicShares(self._structure, Masses(self.splits, placed, size))
+        topics = self._structure
+        topics = topics if only is None else {name: topics[name] for name in only}
+        return TopicShares(topics, Masses(self.splits, Placed(first, size, self.saved), size))
 
     def place(self, counts: csr_array) -> TopicShares:
         """Share of every topic, by id, in documents given as counts of the vocabulary."""

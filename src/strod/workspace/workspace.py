@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from strod.corpus.reader import Corpus
 from strod.errors import StrodError
 from strod.options import check_names
-from strod.store.files import Files
-from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
 from strod.store.topics import read_change
 from strod.wording import counted
 from strod.workspace.placements import assign_corpus
+from strod.workspace.snapshot import Snapshot
 from strod.workspace.tree import Tree
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from strod.corpus.reader import Corpus
     from strod.keywords import AddOptions, AssignOptions, ExportOptions, VerbOptions
-    from strod.phrases.units import Units
     from strod.store.compact import Compaction
+    from strod.store.files import Files
+    from strod.store.schema import Manifest
     from strod.workspace.add import Addition
     from strod.workspace.change import Change
     from strod.workspace.phrases import PhraseBook
     from strod.workspace.revise import Reviser
+    from strod.workspace.tree import Tree
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -46,14 +46,11 @@ class Workspace:
     ----------
     path : Path
         The folder.
-    manifest : Manifest
-        Format, version, and a checksum for every file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.manifest = read_manifest(self.path)
-        self._units: tuple[str, Units] | None = None
+        self._snapshot = Snapshot(self.path)
 
     def __repr__(self) -> str:
         about = self.manifest
@@ -63,47 +60,51 @@ class Workspace:
         )
 
     @property
+    def snapshot(self) -> Snapshot:
+        """The revision that is read now, to be kept by who must not see another one."""
+        return self._snapshot
+
+    @property
+    def manifest(self) -> Manifest:
+        """Format, version, and a checksum for every file."""
+        return self._snapshot.manifest
+
+    @property
     def files(self) -> Files:
         """Its files, which are what was written or are refused."""
-        return Files(self.path, self.manifest.parts)
+        return self._snapshot.files
 
-    @cached_property
+    @property
     def corpus(self) -> Corpus:
         """Documents, tokens and counts."""
-        return Corpus(self.files, self.manifest.corpus)
+        return self._snapshot.corpus
 
-    @cached_property
+    @property
     def tree(self) -> Tree:
         """The topics."""
-        about = self.manifest.tree
-        return Tree(self.files, self.corpus, about.settings, about.history[-1])
+        return self._snapshot.tree
 
-    @cached_property
+    @property
     def phrasebook(self) -> PhraseBook:
         """Words and phrases, and documents by them."""
-        from strod.workspace.phrases import PhraseBook  # noqa: PLC0415 - readers of a tree need none
+        return self._snapshot.phrasebook
 
-        settings = self.manifest.corpus.settings
-        forms = self.manifest.parts.get("phrases/forms.parquet")
-        stored = forms.sha256 if forms else ""
-        known = self._units
-        units = known[1] if known is not None and known[0] == stored else None
-        book = PhraseBook(
-            self.files, self.corpus, settings.language, stemmed=settings.stem, units=units
-        )
-        self._units = stored, book.units  # the same for every revision
-        return book
-
-    @cached_property
+    @property
     def report(self) -> dict[str, Any]:
         """What the build read, rejected and took."""
-        return read_report(self.path)
+        return self._snapshot.report
 
-    def refresh(self) -> None:
-        """See what others, or a change of one's own, have published since."""
-        self.manifest = read_manifest(self.path)
-        for name in ("corpus", "tree", "phrasebook", "report"):
-            self.__dict__.pop(name, None)
+    def document(self, name: str) -> dict[str, Any] | None:
+        """A document by its id, as `assign` gives it, with its number and text; or None."""
+        return self._snapshot.document(name)
+
+    def refresh(self) -> Snapshot:
+        """See what others, or a change of one's own, have published since.
+
+        Trees and corpora that were taken before stay as they are.
+        """
+        self._snapshot = Snapshot(self.path, self._snapshot)
+        return self._snapshot
 
     def expand(
         self,
@@ -224,11 +225,12 @@ class Workspace:
 
         What can still be had back by `redo` comes last.
         """
-        about, entries = self.manifest.tree, list[dict[str, Any]]()
+        now = self._snapshot
+        about, entries = now.manifest.tree, list[dict[str, Any]]()
         numbers = [(number, False) for number in about.history]
         numbers += [(number, True) for number in reversed(about.undone)]
         for number, undone in numbers:
-            change = as_json(read_change(self.files, number))
+            change = as_json(read_change(now.files, number))
             entries += [{**one, "undone": True} for one in change.pop("undone")]
             entries.append({"revision": number, **change, "undone": undone})
             entries[-1]["when"] = change["when"] or self._built(number)
