@@ -16,7 +16,7 @@ from strod.phrases.names import name_children
 from strod.progress import Silent
 from strod.store.change import change as change_workspace
 from strod.store.history import appended, corpus_at
-from strod.store.schema import Change as ChangeRecord
+from strod.store.schema import ChangeRecord
 from strod.store.schema import replace as record_with
 from strod.store.splits import write_split
 from strod.store.topics import (
