@@ -342,11 +342,11 @@ def gathered(*, by_word: bool) -> tuple[Grown, dict[str, Any]]:
 def test_topical_counts_of_siblings_add_up() -> None:
     """But for tokens and documents that hardly belong to a topic."""
     tree, found = gathered(by_word=False)
-    together = sum(found[node.id].chance.sum() for node in on_level(tree, 1))
-    assert together == pytest.approx(found[ROOT].chance.sum(), rel=0.03)
+    together = sum(found[node.id].probability.sum() for node in on_level(tree, 1))
+    assert together == pytest.approx(found[ROOT].probability.sum(), rel=0.03)
     for node in on_level(tree, 1):
         assert found[node.id].size <= DOCUMENTS
-        assert (found[node.id].chance <= 1).all()
+        assert (found[node.id].probability <= 1).all()
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.4])
@@ -460,7 +460,7 @@ def test_by_word_means_by_word_alone() -> None:
     kept = thinning(planted().counts.sum(axis=0), 5e-4)
     for node in on_level(tree, 1):
         part = found[node.id]
-        chance = part.chance / kept[part.indices]
+        chance = part.probability / kept[part.indices]
         least, most = np.full(300, np.inf), np.zeros(300)
         np.minimum.at(least, part.indices, chance)
         np.maximum.at(most, part.indices, chance)

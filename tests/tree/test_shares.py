@@ -41,7 +41,7 @@ def node(name: str, parent: str | None, owner: str | None, fine: list[int]) -> N
 class Base(NamedTuple):
     """A decomposition, as far as masses look at it: no document takes its weights."""
 
-    parts: list[Component]
+    components: list[Component]
     weights: Array = NOTHING
 
     @property
