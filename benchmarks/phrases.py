@@ -34,7 +34,7 @@ from pathlib import Path
 import strod
 from strod.engine.threads import Threads
 from strod.options import CorpusOptions
-from strod.workspace.phrases import PhraseBook
+from strod.workspace.phrases import PhraseIndex
 from strod.phrases.options import PhraseOptions
 from strod.progress import Silent
 from strod.workspace.warmup import compile_kernels
@@ -44,7 +44,7 @@ engine = Threads(int(sys.argv[2]))
 compile_kernels(Silent())
 with tempfile.TemporaryDirectory() as folder:
     started = time.perf_counter()
-    book = PhraseBook.collected(
+    book = PhraseIndex.collected(
         Path(folder), corpus, CorpusOptions(), PhraseOptions(), engine, Silent()
     )
     book.write(engine, Silent())

@@ -80,7 +80,7 @@ def test_a_text_of_the_corpus_gets_the_answer_of_its_document(tmp_path: Path, na
     assert [row["id"] for row in new] == [str(number) for number in range(1, len(texts) + 1)]
     assert len({row["leaf"] for row in new}) >= (1 if name == "one topic" else 4)
     if name in {"fresh splits", "no look-ahead", "strod-paper"}:
-        owners = {part.split for node in built.tree.nodes.values() for part in node.parts}
+        owners = {part.split for node in built.tree.nodes.values() for part in node.components}
         assert len(owners) > 2  # the root and topics that were split anew
 
 
@@ -178,10 +178,10 @@ def test_prior_shares_are_those_of_the_splits(workspace: Workspace) -> None:
     for topic in tree.values():
         if topic.level:
             node = tree.nodes[topic.id]
-            [part] = node.parts
+            [part] = node.components
             share = tree.splits[part.split].overlap.weights[part.fine].sum()
             while part.split != "o":
-                [part] = tree.splits[part.split].parts
+                [part] = tree.splits[part.split].components
                 share *= tree.splits[part.split].overlap.weights[part.fine].sum()
             assert row["topics"][topic.path] == pytest.approx(share, abs=1e-6)
 

@@ -16,8 +16,8 @@ from strod.datasets.planted import plant
 from strod.errors import TopicError, UsageError
 from strod.model.options import TreeOptions
 from strod.store.files import Files
-from strod.store.schema import Change
-from strod.store.splits import DiskBook, SavedShares, read_split, write_split
+from strod.store.schema import ChangeRecord
+from strod.store.splits import DiskShareStore, SavedShares, read_split, write_split
 from strod.store.topics import node_sha256, read_revision, write_revision
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
@@ -43,24 +43,24 @@ def tree(workspace: Workspace) -> Tree:
     """Two levels, of several decompositions."""
     found = workspace.tree
     assert {topic.level for topic in found.values()} == {0, 1, 2}
-    assert len({part.split for node in found.nodes.values() for part in node.parts}) > 2
+    assert len({part.split for node in found.nodes.values() for part in node.components}) > 2
     return found
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     counts = plant(0, documents=1000, length=40, children=3, words=200, alpha0=0.5).counts
-    book = DiskBook(tmp_path, [("0000", 1 << 20)])
+    book = DiskShareStore(tmp_path, [("0000", 1 << 20)])
     options = TreeOptions(children="auto", height=3)
     occurrences = counts.sum(axis=0)
     with threadpool_limits(1):
         grown = grow(ground(matrix_shards(counts), occurrences, options, book), occurrences)
     assert len(grown.splits) > 1
-    write_revision(tmp_path, grown.nodes.values(), Change(what="test"), 1)
+    write_revision(tmp_path, grown.nodes.values(), ChangeRecord(what="test"), 1)
     for owner, written_split in grown.splits.items():
         write_split(tmp_path, owner, written_split)
     files, width = Files(tmp_path), counts.shape[1]
     nodes, checksums, change = read_revision(files, 1, width)
-    assert change == Change(what="test")
+    assert change == ChangeRecord(what="test")
     assert list(nodes) == list(grown.nodes)
     for name, node in nodes.items():
         written, checksum = grown.nodes[name], checksums[name]
@@ -300,7 +300,7 @@ def test_the_tree_on_disk_is_the_tree_in_memory(tmp_path: Path) -> None:
     for name, node in grown.nodes.items():
         found = built.tree.nodes[name]
         assert node_sha256(replace(found, phrases=[])) == node_sha256(node)
-        assert found.heads == node.heads
+        assert found.top_words == node.top_words
     expected = document_shares(grown, book, 0, 300)
     for name, share in built.tree.shares().items():
         assert np.array_equal(share, expected[name])

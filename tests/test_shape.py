@@ -198,7 +198,7 @@ LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
 
 
 def test_every_room_has_its_place() -> None:
-    rooms = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
+    rooms = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))}
     assert rooms - {"__init__", "__main__", "__pycache__", "py"} == set(LEVEL)
 
 

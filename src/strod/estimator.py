@@ -38,7 +38,7 @@ from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.tree.grow import Ground, Grown, grow_tree, model_of
 from strod.tree.matrix import matrix_shards
-from strod.values.shares import MemoryBook
+from strod.values.shares import MemoryShareStore
 from strod.values.topic import ROOT, Node, walk
 from strod.values.words import thinning
 
@@ -368,7 +368,7 @@ def _grow(counts: csr_array, options: TreeOptions, engine: Engine) -> tuple[Grow
     total = float(occurrences.sum())
     words = occurrences / total if total else np.full(len(occurrences), 1 / len(occurrences))
     retention = thinning(occurrences, options.thin)
-    refs, book = matrix_shards(counts), MemoryBook()
+    refs, book = matrix_shards(counts), MemoryShareStore()
     ground = Ground(refs, retention, options, engine, book, Silent())
     try:
         with one_blas_thread():
@@ -379,7 +379,7 @@ def _grow(counts: csr_array, options: TreeOptions, engine: Engine) -> tuple[Grow
 
 
 def _summary(path: str, node: Node, words: Sequence[str] | None) -> TopicSummary:
-    columns = tuple(node.heads)
+    columns = tuple(node.top_words)
     names = tuple(words[column] for column in columns) if words is not None else ()
     parent = path.rpartition("/")[0]
     return TopicSummary(path, parent, node.level, node.weight, columns, names)

@@ -19,7 +19,7 @@ from strod.methods.baselines.options import baseline_options
 from strod.model.options import BASELINES, TreeOptions
 from strod.progress import Silent
 from strod.tree.matrix import MatrixShard
-from strod.values.shares import MemoryBook, paths
+from strod.values.shares import MemoryShareStore, paths
 from strod.values.topic import ROOT
 from tests.tree.helpers import document_shares, ground
 
@@ -50,7 +50,7 @@ def planted() -> Planted:
     return found
 
 
-def grown(method: str, **given: Any) -> tuple[Grown, MemoryBook]:
+def grown(method: str, **given: Any) -> tuple[Grown, MemoryShareStore]:
     counts = planted().counts
     shape = {"children": 3, "iterations": ITERATIONS[method], "seed": 1}
     options = baseline_options(TreeOptions(method=method, **shape | given))
@@ -59,7 +59,7 @@ def grown(method: str, **given: Any) -> tuple[Grown, MemoryBook]:
         MatrixShard(0, half, counts[:half]),
         MatrixShard(half, DOCUMENTS - half, counts[half:]),
     ]
-    book, occurrences = MemoryBook(), np.asarray(counts.sum(axis=0)).ravel()
+    book, occurrences = MemoryShareStore(), np.asarray(counts.sum(axis=0)).ravel()
     return grow_baseline(ground(shards, occurrences, options, book), occurrences), book
 
 
@@ -170,7 +170,7 @@ def test_a_corpus_that_would_not_fit() -> None:
     options = baseline_options(TreeOptions(method="splitlda"))
     occurrences = np.asarray(counts.sum(axis=0)).ravel()
     refs = [MatrixShard(0, DOCUMENTS, counts)]
-    little = ground(refs, occurrences, options, MemoryBook(), memory=1 << 20)
+    little = ground(refs, occurrences, options, MemoryShareStore(), memory=1 << 20)
     with pytest.raises(UsageError, match=r"^method splitlda .* in memory: it needs .* GB"):
         grow_baseline(little, occurrences)
 
@@ -180,7 +180,7 @@ def test_little_text_stays_a_leaf() -> None:
         options = baseline_options(TreeOptions(method=method, iterations=2))
         counts = planted().counts[:3]
         occurrences = np.asarray(counts.sum(axis=0)).ravel()
-        few = ground([MatrixShard(0, 3, counts)], occurrences, options, MemoryBook())
+        few = ground([MatrixShard(0, 3, counts)], occurrences, options, MemoryShareStore())
         tree = grow_baseline(few, occurrences)
         if method != "cathy":  # which knows no documents
             assert list(tree.nodes) == [ROOT]

@@ -461,7 +461,7 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
     found = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
     parts = ["fine.npy", "split.json"]
     parts += [f"0000/{name}.npy" for name in ("indices", "indptr", "values")]
-    owners = {part.split for node in workspace.tree.nodes.values() for part in node.parts}
+    owners = {part.split for node in workspace.tree.nodes.values() for part in node.components}
     words = {path.name.partition("-")[0] for path in (tree / "words").glob("*.npy")}
     assert words == set(workspace.tree.nodes)
     assert found == {

@@ -14,7 +14,7 @@ from strod.corpus.intake import Account, Batch, batches
 from strod.corpus.spill import ROW
 from strod.text.blocks import Block
 from strod.text.records import Document, Fields, Reject
-from strod.text.sources import Part
+from strod.text.sources import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,8 @@ def give(items: list[Item], _fields: Fields, _advance: object) -> Iterator[Item]
     return iter(items)
 
 
-def part(name: str, argument: int, items: list[Item]) -> Part:
-    return Part(name, argument, 0, partial(give, items))
+def part(name: str, argument: int, items: list[Item]) -> Source:
+    return Source(name, argument, 0, partial(give, items))
 
 
 def documents(texts: list[str], ids: list[bytes] | None = None, line: int = 1) -> list[Item]:
@@ -48,7 +48,7 @@ def block(texts: list[str], ids: list[bytes] | None = None, line: int = 1) -> Bl
 
 
 def read(
-    parts: list[Part],
+    parts: list[Source],
 ) -> tuple[list[tuple[bytes, list[int], list[bytes], list[int]]], Account]:
     account = Account(parts, strict=False)
     found = batches(parts, Fields(), account, nothing)

@@ -14,7 +14,6 @@ import pytest
 from rich.console import Console
 from scipy.sparse import vstack
 
-from strod import hierarchy
 from strod.cli.evaluate import _print_flags
 from strod.errors import UsageError
 from strod.evaluate import Report, evaluate, variance
@@ -22,6 +21,7 @@ from strod.evaluate.agreement import agreement
 from strod.evaluate.lists import phrase_lists
 from strod.evaluate.report import Flag
 from strod.store.topics import node_sha256, read_revision
+from strod.workspace import tree as hierarchy
 from strod.workspace.workspace import Workspace
 from tests.conftest import check_error, json_lines, strod
 from tests.planted_text import LEAVES, PARENTS, planted_texts
@@ -123,7 +123,7 @@ def test_coherence_of_words_and_phrases(workspace: Workspace, report: Report) ->
         assert topic.words.c_v is not None
         assert 0 < topic.words.c_v <= 1
     units = phrase_lists(workspace, [workspace.tree[t.id] for t in report.topics], TOP)
-    there = stands(ref.open() for ref in workspace.phrasebook.refs)
+    there = stands(ref.open() for ref in workspace.phrase_index.refs)
     for topic in report.topics:
         assert len(units[topic.id]) == min(TOP, len(workspace.tree[topic.id].phrases))
         expected = mean(npmi(there, a, b) for a, b in combinations(units[topic.id], 2))
@@ -132,7 +132,7 @@ def test_coherence_of_words_and_phrases(workspace: Workspace, report: Report) ->
 
 def test_phrases_are_found_by_their_words(workspace: Workspace) -> None:
     """Spelled as authors do, each is its unit again: its words are those of the text."""
-    book, topic = workspace.phrasebook, workspace.tree["o/1"]
+    book, topic = workspace.phrase_index, workspace.tree["o/1"]
     units = phrase_lists(workspace, [topic], 20)[topic.id]
     said = [text for text, _ in topic.phrases[:20]]
     assert len(units) == len(said) > 3

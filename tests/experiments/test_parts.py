@@ -316,7 +316,7 @@ def test_names_of_corpora_are_all_different() -> None:
 @pytest.mark.parametrize(
     ("name", "matters"),
     [
-        ("text/stopwords/en.txt", True), ("cli/shape.py", True), ("tree/polish.py", True),
+        ("text/stopwords/en.txt", True), ("cli/shape.py", True), ("model/polish.py", True),
         ("cli/show.py", False), ("experiments/plot.py", False),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Agreement of judges, worked out by hand."""
+"""JudgeAgreement of judges, worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from strod.intrusion import Agreement, agreement
+from strod.intrusion import JudgeAgreement, agreement
 
 
 def test_by_hand() -> None:
@@ -55,6 +55,6 @@ def test_unequal_numbers_of_judges_against_counting_pairs() -> None:
 def test_limits() -> None:
     assert agreement([[2, 0], [0, 2]]).kappa == 1
     assert agreement([[1, 1], [1, 1]]).kappa == -1
-    assert agreement([[2, 0], [2, 0]]) == Agreement(2, 1.0, None)  # chance agrees fully too
-    assert agreement([[1, 0], [0, 0]]) == Agreement(0, None, None)
-    assert agreement(np.zeros((0, 3))) == Agreement(0, None, None)
+    assert agreement([[2, 0], [2, 0]]) == JudgeAgreement(2, 1.0, None)  # chance agrees fully too
+    assert agreement([[1, 0], [0, 0]]) == JudgeAgreement(0, None, None)
+    assert agreement(np.zeros((0, 3))) == JudgeAgreement(0, None, None)

@@ -12,7 +12,7 @@ import numpy as np
 
 import strod
 from strod.phrases.stream import Alphabet
-from strod.workspace.phrases import PhraseBook
+from strod.workspace.phrases import PhraseIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,9 +139,9 @@ def spoken(links: Tokens, alphabet: Alphabet) -> Tokens:
     return tuple(found)
 
 
-def book_of(workspace: Workspace, language: str = "en") -> PhraseBook:
+def book_of(workspace: Workspace, language: str = "en") -> PhraseIndex:
     """The phrases of a workspace, read from its files."""
-    return PhraseBook(workspace.files, workspace.corpus, language, stemmed=False)
+    return PhraseIndex(workspace.files, workspace.corpus, language, stemmed=False)
 
 
 def phrases_of(workspace: Workspace, language: str = "en") -> dict[str, int]:

@@ -10,7 +10,7 @@ import pytest
 from strod.phrases.forms import base_forms, singulars
 from strod.phrases.quality import Phrase
 from strod.phrases.stream import Alphabet
-from strod.phrases.units import Lexicon, Units
+from strod.phrases.units import PhraseLexicon, Units
 from tests.phrases.helpers import book_of
 from tests.phrases.test_criteria import woven
 
@@ -28,7 +28,7 @@ def base(*words: str, language: str = "en") -> list[str]:
 def units_of(words: list[str], counts: list[int], phrases: dict[str, int]) -> Units:
     """Units of a lexicon whose stop words are "of" and "the"."""
     stop = np.array([word in ("of", "the") for word in words])
-    lexicon = Lexicon(words, np.array(counts), stop, np.arange(len(words), dtype=np.int32))
+    lexicon = PhraseLexicon(words, np.array(counts), stop, np.arange(len(words), dtype=np.int32))
     alphabet = Alphabet.of(lexicon.occurrences, stop, 1)
     found = [
         Phrase(*alphabet.chain([words.index(word) for word in phrase.split()]), count, 9.0, 0.9)

@@ -180,7 +180,7 @@ def named(*lists: list[str]) -> list[str]:
     nodes = {ROOT: Node(ROOT, None, 0, [], np.ones(1), children=names)}
     for name, texts in zip(names, lists, strict=True):
         phrases = [(text, 1.0 / place) for place, text in enumerate(texts, 1)]
-        nodes[name] = Node(name, ROOT, 1, [], np.ones(1), heads=[1, 0], phrases=phrases)
+        nodes[name] = Node(name, ROOT, 1, [], np.ones(1), top_words=[1, 0], phrases=phrases)
     name_children(nodes, [ROOT], ["river", "stone"])
     assert nodes[ROOT].label == ""
     return [nodes[name].label for name in names]

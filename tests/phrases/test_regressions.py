@@ -32,7 +32,7 @@ from tests.phrases.test_surface import written
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.phrases import PhraseIndex
     from strod.workspace.tree import Topic
 
 texts, book, workspace = build_texts, stored_book, stored_workspace  # fixtures
@@ -110,7 +110,7 @@ def test_kinds_of_options(name: str, value: Any, tmp_path: Path) -> None:
         strod.build(["a text"], out=tmp_path / "w.strod", **{name: value})
 
 
-def test_any_bit_of_the_forms(book: PhraseBook, tmp_path: Path) -> None:
+def test_any_bit_of_the_forms(book: PhraseIndex, tmp_path: Path) -> None:
     write_units(tmp_path / "phrases", book.units)
     path = tmp_path / "phrases" / "forms.parquet"
     data, random = path.read_bytes(), np.random.default_rng(0)
@@ -126,7 +126,7 @@ def test_any_bit_of_the_forms(book: PhraseBook, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["count", "cohesion"])
-def test_missing_numbers(column: str, book: PhraseBook, tmp_path: Path) -> None:
+def test_missing_numbers(column: str, book: PhraseIndex, tmp_path: Path) -> None:
     write_units(tmp_path / "phrases", book.units)
     path = tmp_path / "phrases" / "forms.parquet"
     table = pq.read_table(path)

@@ -26,7 +26,7 @@ from tests.phrases.test_criteria import woven
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.phrases import PhraseIndex
     from strod.workspace.workspace import Workspace
 
 ARRAYS = ["indptr", "indices", "counts"]
@@ -40,7 +40,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def book(workspace: Workspace) -> PhraseBook:
+def book(workspace: Workspace) -> PhraseIndex:
     return book_of(workspace)
 
 
@@ -59,7 +59,7 @@ def check_same(one: Units, other: Units) -> None:
         assert one.form_tokens(a) == other.form_tokens(b)
 
 
-def test_units_come_back(book: PhraseBook, tmp_path: Path) -> None:
+def test_units_come_back(book: PhraseIndex, tmp_path: Path) -> None:
     units = book.units
     assert len(units.phrases) >= 6
     write_units(tmp_path / "phrases", units)
@@ -71,14 +71,14 @@ def test_units_come_back(book: PhraseBook, tmp_path: Path) -> None:
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_no_phrases_come_back(book: PhraseBook, tmp_path: Path) -> None:
+def test_no_phrases_come_back(book: PhraseIndex, tmp_path: Path) -> None:
     units = Units.of(book.units.alphabet, [], book.lexicon)
     write_units(tmp_path / "phrases", units)
     check_same(read_units(Files(tmp_path), book.lexicon), units)
 
 
 def test_documents_are_cut_the_same_with_units_that_were_read(
-    book: PhraseBook, workspace: Workspace
+    book: PhraseIndex, workspace: Workspace
 ) -> None:
     units = book.units
     segmenter = Segmenter(units.alphabet, units.phrases)
@@ -129,7 +129,7 @@ def check_damaged(error: pytest.ExceptionInfo[DamagedError], path: Path) -> None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.5, 0.9, 0.999])
-def test_a_cut_file_of_forms(share: float, book: PhraseBook, tmp_path: Path) -> None:
+def test_a_cut_file_of_forms(share: float, book: PhraseIndex, tmp_path: Path) -> None:
     write_units(tmp_path / "phrases", book.units)
     path = tmp_path / "phrases" / "forms.parquet"
     data = path.read_bytes()
@@ -139,7 +139,7 @@ def test_a_cut_file_of_forms(share: float, book: PhraseBook, tmp_path: Path) -> 
     check_damaged(error, path)
 
 
-def test_a_missing_file_of_forms(book: PhraseBook, tmp_path: Path) -> None:
+def test_a_missing_file_of_forms(book: PhraseIndex, tmp_path: Path) -> None:
     with pytest.raises(DamagedError) as error:
         read_units(Files(tmp_path), book.lexicon)
     check_damaged(error, tmp_path / "phrases" / "forms.parquet")
@@ -157,7 +157,7 @@ def test_a_missing_file_of_forms(book: PhraseBook, tmp_path: Path) -> None:
     ],
 )
 def test_forms_that_make_no_sense(
-    columns: dict[str, list[object]], book: PhraseBook, tmp_path: Path
+    columns: dict[str, list[object]], book: PhraseIndex, tmp_path: Path
 ) -> None:
     (tmp_path / "phrases").mkdir()
     pq.write_table(pa.table(columns), tmp_path / "phrases" / "forms.parquet")

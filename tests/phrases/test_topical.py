@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial, Threads
 from strod.phrases.counts import topical_counts
-from strod.phrases.topical import MIXED, Batch, batches, evidence
+from strod.phrases.topical import MIXED, TopicBatch, batches, evidence
 from strod.tree.matrix import MatrixShard
 from strod.values.topic import ROOT, Node
 
@@ -183,7 +183,7 @@ def test_a_branch_does_not_depend_on_what_is_below_others() -> None:
     assert trimmed > 10
 
 
-def check_batch(batch: Batch, nodes: dict[str, Node]) -> None:
+def check_batch(batch: TopicBatch, nodes: dict[str, Node]) -> None:
     """Parents before children, siblings side by side, nothing twice."""
     assert batch.names[0] == ROOT
     assert len(set(batch.names)) == len(batch.names)

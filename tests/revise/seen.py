@@ -69,8 +69,8 @@ def topics_of(tree: Tree) -> Topics:
     found = {}
     for name, node in tree.nodes.items():
         numbers = Numbers(
-            tree[name].sha256, digest(node.words), node.weight, node.alpha, tuple(node.heads),
-            tuple(node.phrases), str(node.parts), node.label, node.pinned,
+            tree[name].sha256, digest(node.words), node.weight, node.alpha, tuple(node.top_words),
+            tuple(node.phrases), str(node.components), node.label, node.pinned,
         )  # fmt: skip
         place = (node.parent, node.level, frozenset(node.children), node.alpha0, node.reason)
         found[name] = Seen(numbers, *place, tree[name].path)

@@ -109,7 +109,7 @@ def test_new_and_changed_topics_are_listed(workspace: Workspace) -> None:
 
 
 def test_words_stand_in_where_there_are_no_phrases() -> None:
-    node = Node("a", ROOT, 1, [], np.full(3, 1 / 3), 0.5, heads=[2, 0], number=1)
+    node = Node("a", ROOT, 1, [], np.full(3, 1 / 3), 0.5, top_words=[2, 0], number=1)
     nodes = {ROOT: Node(ROOT, None, 0, [], np.full(3, 1 / 3), children=["a"]), "a": node}
     change = Change("merge", ["a"], [], [], 0, nodes)
     console = Console(width=80)

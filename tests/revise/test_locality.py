@@ -160,8 +160,8 @@ def test_documents_are_placed_as_they_were(workspace: Workspace) -> None:
     workspace.merge("o/2", "o/3")
     workspace.remove("o/1/5")
     tree = workspace.tree
-    assert len({part.split for node in tree.nodes.values() for part in node.parts}) > 2
-    assert any(len(node.parts) > 1 for node in tree.nodes.values())
+    assert len({part.split for node in tree.nodes.values() for part in node.components}) > 2
+    assert any(len(node.components) > 1 for node in tree.nodes.values())
     counts = csr_array(vstack([shard.counts for shard in workspace.corpus.shards()]))
     placed, kept = tree.place(counts), tree.shares()
     for name, share in kept.items():

@@ -104,7 +104,7 @@ class Revisions(RuleBasedStateMachine):
         return {
             name
             for name, node in nodes.items()
-            if name == ROOT or sum(len(part.fine) for part in node.parts) > 1
+            if name == ROOT or sum(len(part.fine) for part in node.components) > 1
         }
 
     def spoken(self, name: str, place: int) -> str:

@@ -20,7 +20,7 @@ from strod.tree.grow import Grown
 from strod.tree.matrix import matrix_shards
 from strod.values.shares import Placed
 from strod.values.split import FineTopics
-from strod.values.topic import ROOT, Node, Part
+from strod.values.topic import ROOT, Component, Node
 from strod.values.words import thinning
 from tests.tree.helpers import document_shares, grown, model, random_counts, topical
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.moments.counts import Counts
-    from strod.values.shares import Book
+    from strod.values.shares import ShareStore
 
     Array = NDArray[np.float64]
 
@@ -42,12 +42,12 @@ class Planted(NamedTuple):
     """A tree of two levels whose topics are decomposed one by one."""
 
     tree: Grown
-    book: Book
+    book: ShareStore
     counts: Counts
     kept: Array
 
     def topical_counts(
-        self, masses: Sequence[Sequence[Part]], chosen: NDArray[np.bool_] | None = None
+        self, masses: Sequence[Sequence[Component]], chosen: NDArray[np.bool_] | None = None
     ) -> list[Counts]:
         placed = Placed(0, DOCUMENTS, self.book.kept())
         counts = self.counts if chosen is None else self.counts.sample(chosen)
@@ -73,7 +73,7 @@ def built(request: pytest.FixtureRequest) -> Planted:
 def fresh(built: Planted) -> Grown:
     """The same tree, to be changed."""
     nodes = {
-        name: replace(node, parts=list(node.parts), children=list(node.children))
+        name: replace(node, components=list(node.components), children=list(node.children))
         for name, node in built.tree.nodes.items()
     }
     return Grown(nodes, dict(built.tree.splits))
@@ -92,14 +92,14 @@ def mixed(built: Planted) -> tuple[Grown, str]:
     moved, target = child(tree, 1, 1), child(tree, 2)
     revise.move(tree, moved, target)
     (whole,) = revise.merge(tree, [moved, child(tree, 2, 1)]).new
-    assert len({part.split for part in tree.nodes[whole].parts}) == 2
+    assert len({part.split for part in tree.nodes[whole].components}) == 2
     return tree, whole
 
 
 # -- loops -------------------------------------------------------------------------------
 
 
-def naive_shares(built: Planted, parts: Sequence[Part], document: int) -> float:
+def naive_shares(built: Planted, parts: Sequence[Component], document: int) -> float:
     """Share of a mass in one document."""
     if not parts:
         return 1.0
@@ -110,12 +110,12 @@ def naive_shares(built: Planted, parts: Sequence[Part], document: int) -> float:
         own = dict(zip(found.indices.tolist(), found.values.tolist(), strict=True))
         if not own:
             own = dict(enumerate(split.overlap.weights.tolist()))
-        share = naive_shares(built, split.parts, document)
+        share = naive_shares(built, split.components, document)
         total += share * sum(own.get(topic, 0.0) for topic in fine)
     return total
 
 
-def naive_counts(built: Planted, parts: Sequence[Part], document: int) -> dict[int, float]:
+def naive_counts(built: Planted, parts: Sequence[Component], document: int) -> dict[int, float]:
     """For each word of a document the chance that its tokens belong to a mass."""
     whole = built.counts
     where = slice(whole.indptr[document], whole.indptr[document + 1])
@@ -125,7 +125,7 @@ def naive_counts(built: Planted, parts: Sequence[Part], document: int) -> dict[i
     total: dict[int, float] = {}
     for name, fine in parts:
         split = built.tree.splits[name]
-        above = naive_counts(built, split.parts, document)
+        above = naive_counts(built, split.components, document)
         length = sum(tokens[word] * chance for word, chance in above.items())
         found = built.book.kept().read(name, document, 1)
         theta = {
@@ -147,28 +147,28 @@ def naive_counts(built: Planted, parts: Sequence[Part], document: int) -> dict[i
     return {word: min(chance, 1.0) for word, chance in total.items()}
 
 
-def naive_weight(tree: Grown, parts: Sequence[Part]) -> float:
+def naive_weight(tree: Grown, parts: Sequence[Component]) -> float:
     if not parts:
         return 1.0
     total = 0.0
     for name, fine in parts:
         for topic in fine:
             own = float(tree.splits[name].overlap.weights[topic])
-            total += naive_weight(tree, tree.splits[name].parts) * own
+            total += naive_weight(tree, tree.splits[name].components) * own
     return total
 
 
-def masses(built: Planted) -> dict[str, list[Part]]:
+def masses(built: Planted) -> dict[str, list[Component]]:
     """Of one part and of several, of one decomposition and of several."""
     tree, whole = mixed(built)
-    own = {name: node.parts for name, node in tree.nodes.items()}
+    own = {name: node.components for name, node in tree.nodes.items()}
     far = [child(built.tree, 1, 2), child(built.tree, 2, 2), child(built.tree, 3, 2)]
     return own | {
-        "whole": tree.nodes[whole].parts,
-        "far": revise.combined(built.tree.nodes[name].parts for name in far),
+        "whole": tree.nodes[whole].components,
+        "far": revise.combined(built.tree.nodes[name].components for name in far),
         "high and low": [
-            *built.tree.nodes[child(built.tree, 1)].parts,
-            *built.tree.nodes[child(built.tree, 2, 3)].parts,
+            *built.tree.nodes[child(built.tree, 1)].components,
+            *built.tree.nodes[child(built.tree, 2, 3)].components,
         ],
     }
 
@@ -239,7 +239,7 @@ def test_words_and_weights_of_several_parts(built: Planted) -> None:
                 own += tree.splits[one].topics.counts[topic].astype(np.float64)
             own /= built.kept
             own[own < 1e-9 * own.max()] = 0
-            expected += naive_weight(tree, [Part(one, fine)]) * own / own.sum()
+            expected += naive_weight(tree, [Component(one, fine)]) * own / own.sum()
         expected /= expected.sum()
         found = revise.mixed_words(tree, parts, built.kept)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12, err_msg=name)
@@ -250,7 +250,7 @@ def test_words_that_vanishing_shares_leave_behind_are_none(built: Planted) -> No
     counts = np.full_like(split.topics.counts, 2)
     counts[0, :3] = 1e-25, 1e-8, 1e-10
     changed = Grown({}, {ROOT: replace(split, topics=FineTopics(counts))})
-    found = revise.mixed_words(changed, [Part(ROOT, [0])], np.ones(WIDTH))
+    found = revise.mixed_words(changed, [Component(ROOT, [0])], np.ones(WIDTH))
     assert found.tolist()[:3] == [0, pytest.approx(1e-8 / (2 * (WIDTH - 3))), 0]
     assert found.sum() == pytest.approx(1)
 
@@ -305,12 +305,12 @@ def test_groups_of_a_list_are_disjoint() -> None:
 def test_decompositions_come_after_those_they_are_made_of(built: Planted) -> None:
     tree, whole = mixed(built)
     first = next(iter(tree.splits.values()))
-    tree.splits["late"] = replace(first, parts=tree.nodes[whole].parts)
-    tree.splits["later"] = replace(first, parts=[Part("late", [0]), Part(ROOT, [1])])
+    tree.splits["late"] = replace(first, components=tree.nodes[whole].components)
+    tree.splits["later"] = replace(first, components=[Component("late", [0]), Component(ROOT, [1])])
     order = ordered(tree.splits, ["later", ROOT, "late"])
     assert sorted(order) == sorted(set(order))
     for name in order:
-        for part in tree.splits[name].parts:
+        for part in tree.splits[name].components:
             assert order.index(part.split) < order.index(name)
 
 
@@ -319,9 +319,9 @@ def test_decompositions_come_after_those_they_are_made_of(built: Planted) -> Non
 
 def test_combined() -> None:
     found = revise.combined(
-        [[Part("o", [4, 1])], [Part("x", [2])], [Part("o", [0]), Part("x", [])]]
+        [[Component("o", [4, 1])], [Component("x", [2])], [Component("o", [0]), Component("x", [])]]
     )
-    assert found == [Part("o", [0, 1, 4]), Part("x", [2])]
+    assert found == [Component("o", [0, 1, 4]), Component("x", [2])]
     assert revise.combined([]) == []
 
 
@@ -333,21 +333,21 @@ def test_merge_of_leaves(built: Planted) -> None:
     assert revise.merge(tree, names) == revise.merge(fresh(built), names[::-1])
     (whole,) = set(tree.nodes[parent].children) - set(built.tree.nodes[parent].children)
     parts = revise.combined(
-        old[name].parts for name in built.tree.nodes[parent].children if name in names
+        old[name].components for name in built.tree.nodes[parent].children if name in names
     )
-    assert whole == sha256(f"{'+'.join(sorted(names))}/{parts}".encode()).hexdigest()[:12]
+    assert whole == revise._merged_id(names, parts)
     node = tree.nodes[whole]
     assert (node.parent, node.level, node.children) == (parent, 2, [])
     assert node.reason == old[names[0]].reason
     assert node.alpha == sum(one.alpha for one in old.values())
-    assert node.parts == revise.combined(one.parts for one in old.values())
+    assert node.components == revise.combined(one.components for one in old.values())
     assert not set(names) & set(tree.nodes)
-    assert tree.nodes[parent].parts == built.tree.nodes[parent].parts
+    assert tree.nodes[parent].components == built.tree.nodes[parent].components
 
 
 def test_the_id_of_a_merged_topic_is_of_a_text_that_is_written_out() -> None:
     """No class or field that gets another name may change it."""
-    found = revise._merged_id(["b", "a"], [Part("o", [0, 3]), Part("1f", [2])])
+    found = revise._merged_id(["b", "a"], [Component("o", [0, 3]), Component("1f", [2])])
     text = "a+b/[Part(split='o', fine=[0, 3]), Part(split='1f', fine=[2])]"
     assert found == sha256(text.encode()).hexdigest()[:12] == "2841a586b878"
 
@@ -382,24 +382,24 @@ def test_move_touches_what_is_not_above_both(built: Planted) -> None:
     tree = fresh(built)
     one, two, leaf = child(tree, 1), child(tree, 2), child(tree, 1, 1)
     assert set(revise.move(tree, leaf, two).touched) == {one, two}
-    assert tree.nodes[one].parts == revise.combined(
-        tree.nodes[name].parts for name in tree.nodes[one].children
+    assert tree.nodes[one].components == revise.combined(
+        tree.nodes[name].components for name in tree.nodes[one].children
     )
     assert set(revise.move(tree, leaf, ROOT).touched) == {two}
     before = built.tree.nodes[two]
-    assert {part.split for part in tree.nodes[two].parts} == {two}
-    assert sorted(tree.nodes[two].parts[0].fine) == list(range(3))
-    assert before.parts == built.tree.nodes[two].parts
+    assert {part.split for part in tree.nodes[two].components} == {two}
+    assert sorted(tree.nodes[two].components[0].fine) == list(range(3))
+    assert before.components == built.tree.nodes[two].components
 
 
 def test_remove_gives_fine_topics_to_whom_they_share_documents_with(built: Planted) -> None:
     tree = fresh(built)
     gone, parent = child(tree, 1, 2), child(tree, 1)
-    (part,) = tree.nodes[gone].parts
+    (part,) = tree.nodes[gone].components
     assert part.split == parent
     shared = tree.splits[part.split].overlap
     left = [name for name in tree.nodes[parent].children if name != gone]
-    old = {name: tree.nodes[name].parts for name in left}
+    old = {name: tree.nodes[name].components for name in left}
     alpha = sum(tree.nodes[name].alpha for name in [gone, *left])
 
     def lift(name: str, fine: int) -> float:
@@ -414,7 +414,7 @@ def test_remove_gives_fine_topics_to_whom_they_share_documents_with(built: Plant
     touched = revise.remove(tree, gone).touched
     assert set(touched) == {name for name in left if len(expected[name]) > len(old[name][0].fine)}
     for name in left:
-        assert tree.nodes[name].parts == [Part(part.split, sorted(expected[name]))]
+        assert tree.nodes[name].components == [Component(part.split, sorted(expected[name]))]
     assert sum(tree.nodes[name].alpha for name in left) == pytest.approx(alpha)
 
 
@@ -423,13 +423,13 @@ def test_remove_reaches_down_to_a_leaf(built: Planted) -> None:
     tree = fresh(built)
     gone, *left = tree.nodes[ROOT].children
     below = revise.descendants(tree, gone)
-    (part,) = tree.nodes[gone].parts
+    (part,) = tree.nodes[gone].components
     shared = tree.splits[ROOT].overlap
     expected: dict[str, list[int]] = {}
     for fine in part.fine:
         lifts = []
         for name in left:
-            own = tree.nodes[name].parts[0].fine
+            own = tree.nodes[name].components[0].fine
             chance = shared.weights[own].sum() * shared.weights[fine]
             lifts.append(shared.joint[fine][own].sum() / chance)
         heir = left[int(np.argmax(lifts))]
@@ -439,8 +439,8 @@ def test_remove_reaches_down_to_a_leaf(built: Planted) -> None:
     assert set(revise.remove(tree, gone).touched) == set(expected)
     assert not {gone, *below} & set(tree.nodes)
     for name, given in expected.items():
-        old = built.tree.nodes[name].parts
-        assert tree.nodes[name].parts == revise.combined([old, [Part(ROOT, given)]])
+        old = built.tree.nodes[name].components
+        assert tree.nodes[name].components == revise.combined([old, [Component(ROOT, given)]])
 
 
 def test_the_last_child_is_removed(built: Planted) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import strod
-from strod import integrity
 from strod.errors import DamagedError, StrodError, UsageError
+from strod.workspace import check as integrity
 from strod.workspace.assign import assign_new
 from strod.workspace.workspace import Workspace
 from tests.fault.points import Points

@@ -20,7 +20,7 @@ import pytest
 
 from strod.errors import InputError, UsageError
 from strod.text.records import Document, Fields, Reject
-from strod.text.sources import FORMATS, Part, resolve
+from strod.text.sources import FORMATS, Source, resolve
 from tests.text.items import brief, unpacked
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def texts(*sources: Any, kind: str = "auto") -> list[str]:
     return [text for _, text in read(*sources, kind=kind)]
 
 
-def ids(part: Part) -> list[bytes | None]:
+def ids(part: Source) -> list[bytes | None]:
     items = unpacked(part.read(Fields(), nothing))
     return [item.id for item in items if isinstance(item, Document)]
 

@@ -15,7 +15,7 @@ from strod.progress import Silent
 from strod.store.topics import node_sha256
 from strod.tree import matrix as matrix_module
 from strod.tree.grow import Ground
-from strod.values.shares import MemoryBook, Placed, paths, structure
+from strod.values.shares import MemoryShareStore, Placed, paths, structure
 from strod.values.topic import ROOT
 from strod.values.words import thinning
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from strod.engine.protocol import Engine
     from strod.model.placed import Documents, Ref
     from strod.tree.grow import Grown
-    from strod.values.shares import Book, TopicShares
+    from strod.values.shares import ShareStore, TopicShares
     from strod.values.topic import Node
 
     Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ def ground(
     refs: Sequence[Ref[Documents]],
     occurrences: Any,
     options: TreeOptions,
-    book: Book,
+    book: ShareStore,
     engine: Engine | None = None,
     **more: Any,
 ) -> Ground:
@@ -76,7 +76,7 @@ def ground(
 
 def grow_matrix(
     counts: csr_array, options: TreeOptions, engine: Engine | None = None
-) -> tuple[Grown, MemoryBook]:
+) -> tuple[Grown, MemoryShareStore]:
     """A tree over the rows of a matrix."""
     return matrix_module.grow_matrix(counts, options, engine or Serial())
 
@@ -87,7 +87,7 @@ def model(tree: Grown, retention: object = (), *, by_word: bool = False) -> Mode
     return Model(kept, 0, by_word, tree.splits, structure(tree.nodes))
 
 
-def document_shares(tree: Grown, book: Book, first: int, size: int) -> TopicShares:
+def document_shares(tree: Grown, book: ShareStore, first: int, size: int) -> TopicShares:
     """Shares of all topics in some documents."""
     return model(tree).shares(Placed(first, size, book.kept()))
 
@@ -107,14 +107,14 @@ def digests(tree: Grown) -> dict[str, tuple[object, ...]]:
     return {
         node.id: (
             node_sha256(node), node.words.tobytes(), node.weight, node.alpha, node.alpha0,
-            node.documents, node.parent, node.level, str(node.parts), node.children,
+            node.documents, node.parent, node.level, str(node.components), node.children,
             node.reason,
         )
         for node in tree.nodes.values()
     }  # fmt: skip
 
 
-def check_tree(tree: Grown, book: Book, documents: int, width: int) -> None:
+def check_tree(tree: Grown, book: ShareStore, documents: int, width: int) -> None:
     """Fail if any promise about a tree is broken."""
     nodes = tree.nodes
     assert next(iter(nodes)) == ROOT
@@ -159,13 +159,13 @@ def check_children(nodes: Mapping[str, Node], node: Node, shares: Mapping[str, A
     assert sum(child.documents for child in children) == node.documents
     together = np.sum([shares[child.id] for child in children], axis=0)
     np.testing.assert_allclose(together, shares[node.id], atol=NEAR)
-    owner = children[0].parts[0].split
-    assert {part.split for child in children for part in child.parts} == {owner}
-    fine = sorted(topic for child in children for topic in child.parts[0].fine)
+    owner = children[0].components[0].split
+    assert {part.split for child in children for part in child.components} == {owner}
+    fine = sorted(topic for child in children for topic in child.components[0].fine)
     assert fine == sorted(set(fine))
     if owner != node.id:
-        assert owner == node.parts[0].split
-        assert fine == sorted(node.parts[0].fine)
+        assert owner == node.components[0].split
+        assert fine == sorted(node.components[0].fine)
 
 
 def check_paths(tree: Grown, shares: Mapping[str, Array], documents: int) -> None:
@@ -188,7 +188,7 @@ def check_paths(tree: Grown, shares: Mapping[str, Array], documents: int) -> Non
         assert not tree.nodes[here].children
 
 
-def grown(counts: object, **options: object) -> tuple[Grown, Book]:
+def grown(counts: object, **options: object) -> tuple[Grown, ShareStore]:
     """A tree that fulfils all promises, over the rows of a matrix."""
     matrix = csr_array(counts)
     tree, book = grow_matrix(matrix, TreeOptions(**options))  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from strod.methods.variants import paper_options, paper_splitter
 from strod.model.options import METHODS, TreeOptions
 from strod.tree.grow import grow
 from strod.tree.matrix import matrix_shards
-from strod.values.shares import MemoryBook
+from strod.values.shares import MemoryShareStore
 from tests.tree.helpers import REASONS, check_tree, ground, grown
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def test_methods_of_the_paper(name: str, method: str) -> None:
     counts = csr_array(table)
     options = paper_options(TreeOptions(**{"children": 3} | given, method=method))
     splitter = paper_splitter(options, lambda: counts, counts.shape[1], 1 << 30)
-    book = MemoryBook()
+    book = MemoryShareStore()
     occurrences = np.asarray(counts.sum(axis=0), dtype=np.int64)
     own = ground(matrix_shards(counts), occurrences, options, book, splitter=splitter)
     tree = grow(own, occurrences)

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from strod.model.grouping import BALANCE, CRUMB, cut, dendrogram, inside, natural_children
-from strod.values.split import Merge, Overlap
+from strod.values.split import Cooccurrence, Merge
 
 
-def random_overlap(seed: int, size: int) -> Overlap:
+def random_overlap(seed: int, size: int) -> Cooccurrence:
     """Topics of random documents, so that joint and weights belong together."""
     random = np.random.default_rng(seed)
     shares = random.dirichlet(np.full(size, 0.3), 60) if size > 1 else np.ones((60, 1))
-    return Overlap(shares.mean(axis=0), shares.T @ shares / 60, np.full(size, 60.0))
+    return Cooccurrence(shares.mean(axis=0), shares.T @ shares / 60, np.full(size, 60.0))
 
 
-def naive(overlap: Overlap, crumb: float | None = None) -> list[Merge]:
+def naive(overlap: Cooccurrence, crumb: float | None = None) -> list[Merge]:
     """Groups as sets; lifts from the sums over their members each time."""
     groups = [[topic] for topic in range(len(overlap.weights))]
     crumb = CRUMB * overlap.weights.mean() if crumb is None else crumb
@@ -62,7 +62,7 @@ def test_crumbs_are_joined_first() -> None:
     lift = np.ones((4, 4))
     lift[0, 1] = lift[1, 0] = 5
     lift[2, 3] = lift[3, 2] = 1.5
-    merges = dendrogram(Overlap(weights, lift * np.outer(weights, weights), np.full(4, 100.0)))
+    merges = dendrogram(Cooccurrence(weights, lift * np.outer(weights, weights), np.full(4, 100.0)))
     assert [merge[:2] for merge in merges] == [(2, 3), (0, 1), (0, 2)]
 
 
@@ -102,7 +102,7 @@ def test_a_branch_is_cut_as_if_it_were_alone(seed: int) -> None:
     crumb = CRUMB * overlap.weights.mean()
     looked = 0
     for branch in branches(merges, size):
-        own = Overlap(
+        own = Cooccurrence(
             overlap.weights[branch], overlap.joint[np.ix_(branch, branch)], np.ones(len(branch))
         )
         alone = naive(own, crumb)
@@ -115,12 +115,12 @@ def test_a_branch_is_cut_as_if_it_were_alone(seed: int) -> None:
     assert looked > 20
 
 
-def blocks_of(groups: list[int], within: float, between: float) -> Overlap:
+def blocks_of(groups: list[int], within: float, between: float) -> Cooccurrence:
     """Equal topics in groups of these sizes, with a lift inside and one across."""
     size = sum(groups)
     member = np.repeat(np.arange(len(groups)), groups)
     lift = np.where(member[:, None] == member, within, between)
-    return Overlap(np.full(size, 1 / size), lift / size**2, np.full(size, 100.0))
+    return Cooccurrence(np.full(size, 1 / size), lift / size**2, np.full(size, 100.0))
 
 
 @pytest.mark.parametrize("groups", [[3, 3], [3, 3, 3, 3], [2, 4, 2, 5, 3], [6, 1, 1, 4, 4, 4]])
@@ -177,7 +177,7 @@ def test_a_branch_has_its_own_number_of_children() -> None:
     half = np.array([0, 0, 1, 1, 2, 2, 3, 3])
     lift = np.where(member[:, None] == member, 2.0, 0.05)
     lift = np.where(half[:, None] == half, 8.0, lift)
-    merges = dendrogram(Overlap(np.full(8, 1 / 8), lift / 64, np.full(8, 100.0)))
+    merges = dendrogram(Cooccurrence(np.full(8, 1 / 8), lift / 64, np.full(8, 100.0)))
     assert natural_children(merges, range(8), 10) == 3
     assert natural_children(merges, [2, 3, 4, 5], 10) == 2
     assert sorted(cut(merges, [2, 3, 4, 5], 2)) == [[2, 3], [4, 5]]
@@ -186,5 +186,5 @@ def test_a_branch_has_its_own_number_of_children() -> None:
 @pytest.mark.parametrize("size", [3, 4, 6, 8])
 def test_topics_that_share_no_documents_are_children_of_their_own(size: int) -> None:
     weights = np.full(size, 1 / size)
-    merges = dendrogram(Overlap(weights, np.diag(weights), np.full(size, 60.0)))
+    merges = dendrogram(Cooccurrence(weights, np.diag(weights), np.full(size, 60.0)))
     assert natural_children(merges, range(size), 10) == size

@@ -27,7 +27,7 @@ from strod.tree import grow as grow_module
 from strod.tree import matrix
 from strod.tree.grow import grow
 from strod.tree.matrix import MatrixShard, matrix_shards
-from strod.values.shares import MemoryBook
+from strod.values.shares import MemoryShareStore
 from strod.values.topic import ROOT
 from strod.values.words import thinning
 from tests.tree.helpers import (
@@ -92,7 +92,7 @@ def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "BLOCK", 20_000)
 
 
-def everything(tree: Grown, book: MemoryBook) -> tuple[object, ...]:
+def everything(tree: Grown, book: MemoryShareStore) -> tuple[object, ...]:
     """Topics, decompositions and shares, as bytes where they are numbers."""
     splits = {
         owner: (
@@ -148,7 +148,11 @@ def test_a_level_does_not_depend_on_those_below(name: str) -> None:
         for level in range(height + 1):
             for one, other in zip(on_level(lower, level), on_level(higher, level), strict=True):
                 assert one.words.tobytes() == other.words.tobytes()
-                assert (one.id, one.parent, one.parts) == (other.id, other.parent, other.parts)
+                assert (one.id, one.parent, one.components) == (
+                    other.id,
+                    other.parent,
+                    other.components,
+                )
                 assert (one.weight, one.alpha) == (other.weight, other.alpha)
                 assert one.documents == other.documents
                 assert node_sha256(one) == node_sha256(other)
@@ -225,7 +229,7 @@ def test_a_wide_node_needs_memory() -> None:
     """A tensor of as many topics as are looked for."""
     shards = matrix_shards(plant(2, documents=300, children=3, words=400).counts)
     occurrences = np.full(400, 5)
-    book = MemoryBook()
+    book = MemoryShareStore()
     for lookahead, fine in ((True, 310), (False, 320)):
         for children in (150, 300):
             options = TreeOptions(children=children, lookahead=lookahead, height=1)
@@ -285,7 +289,9 @@ def test_one_pass_a_level_one_before_and_one_for_the_words(
         object.__setattr__(shard, "asked", asked)
         shards.append(shard)
     occurrences = planted().counts.sum(axis=0)
-    tree = grow(ground(shards, occurrences, TreeOptions(**options), MemoryBook()), occurrences)
+    tree = grow(
+        ground(shards, occurrences, TreeOptions(**options), MemoryShareStore()), occurrences
+    )
     assert tree.passes == passes
     assert len(shards) == 4
     assert set(asked.values()) == {passes + 1}  # once more for their number, which reads nothing
@@ -295,7 +301,7 @@ def test_one_pass_a_level_one_before_and_one_for_the_words(
 def test_little_memory_takes_more_passes_for_the_same_tree() -> None:
     results, passes = [], []
     for memory in (1 << 30, 200_000, 1):
-        book = MemoryBook()
+        book = MemoryShareStore()
         refs, occurrences = matrix_shards(planted().counts), planted().counts.sum(axis=0)
         options = TreeOptions(children=3, lookahead=False)
         tree = grow(ground(refs, occurrences, options, book, memory=memory), occurrences)
@@ -326,7 +332,7 @@ def gathered(*, by_word: bool) -> tuple[Grown, dict[str, Any]]:
     shard = matrix_shards(planted().counts)[0]
     kept = thinning(planted().counts.sum(axis=0), options.thin)
     counts = root_counts(shard.counts, kept, options.clip)
-    masses = {node.id: node.parts for node in on_level(tree, 1)}
+    masses = {node.id: node.components for node in on_level(tree, 1)}
     given = replace(model(tree, kept, by_word=by_word), clip=options.clip)
     wanted = [Wanted(parts, 1.0) for parts in masses.values()]
     found = place(shard, given, book.kept(), [], wanted).samples
@@ -354,7 +360,7 @@ def test_placing_and_sampling_in_one_pass_changes_not_a_byte(rate: float, by_wor
     (shard,) = matrix_shards(planted().counts)
     fresh = [name for name in tree.splits if name != ROOT]
     assert fresh
-    wanted = [Wanted(node.parts, rate) for node in on_level(tree, 2)]
+    wanted = [Wanted(node.components, rate) for node in on_level(tree, 2)]
     both = place(shard, given, book.kept(), fresh, wanted)
     alone = place(shard, given, book.kept(), fresh, [])
     after = place(shard, given, book.kept(), [], wanted)
@@ -382,7 +388,7 @@ def test_children_are_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None
     given = model(tree, np.ones(300))
     (shard,) = matrix_shards(planted().counts)
     fresh = [name for name in tree.splits if name != ROOT]
-    wanted = [Wanted(node.parts, 1.0) for node in on_level(tree, 2)]
+    wanted = [Wanted(node.components, 1.0) for node in on_level(tree, 2)]
     place(shard, given, book.kept(), fresh, wanted)
     assert len(calls) == len(tree.splits) == 4
 
@@ -392,7 +398,7 @@ def test_samples_of_topics_have_their_own_rates() -> None:
     tree, book = grow_matrix(planted().counts, options)
     (shard,) = matrix_shards(planted().counts)
     given = replace(model(tree, thinning(planted().counts.sum(axis=0), options.thin)), clip=3)
-    masses = [node.parts for node in on_level(tree, 1)]
+    masses = [node.components for node in on_level(tree, 1)]
     rates = 0.1, 0.3, 0.6
     every, some, alone = (
         place(shard, given, book.kept(), [], wanted).samples
@@ -413,10 +419,10 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
     nodes, split = on_level(tree, 1), tree.splits[ROOT]
     counts = root_counts(planted().counts, np.full(300, 0.005, dtype=np.float32), 3)
     shares = inference.document_shares(split.topics, counts).dense(split.topics.size)
-    found = model_module.topical(split, counts, shares, [node.parts[0].fine for node in nodes])
+    found = model_module.topical(split, counts, shares, [node.components[0].fine for node in nodes])
     groups = np.full(split.topics.size, -1)
     for number, node in enumerate(nodes):
-        groups[node.parts[0].fine] = number
+        groups[node.components[0].fine] = number
     chance = inference.posterior(split.topics, counts, shares, groups).T
     row = np.repeat(np.arange(DOCUMENTS), np.diff(counts.indptr))
     dropped = 0
@@ -463,11 +469,11 @@ def test_by_word_means_by_word_alone() -> None:
         np.testing.assert_allclose(least[there], most[there], rtol=1e-5)
 
 
-def grow_paper(method: str, **given: Any) -> tuple[Grown, MemoryBook]:
+def grow_paper(method: str, **given: Any) -> tuple[Grown, MemoryShareStore]:
     options = paper_options(TreeOptions(method=method, **given))
     counts = small().counts
     splitter = paper_splitter(options, lambda: counts, counts.shape[1], 1 << 30)
-    book = MemoryBook()
+    book = MemoryShareStore()
     occurrences = counts.sum(axis=0)
     own = ground(matrix_shards(counts), occurrences, options, book, splitter=splitter)
     return grow(own, occurrences), book

@@ -50,8 +50,8 @@ def test_heads_equal_a_naive_count() -> None:
             nodes[name] = Node(name, ROOT, 1, [], row)
         head_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(width), Serial())
         for name in "ab":
-            assert nodes[name].heads == naive_heads(counts, nodes[name], root, root), case
-        assert root.heads == np.argsort(-words[0], kind="stable")[:HEADS].tolist()
+            assert nodes[name].top_words == naive_heads(counts, nodes[name], root, root), case
+        assert root.top_words == np.argsort(-words[0], kind="stable")[:HEADS].tolist()
 
 
 def test_meetings_of_lists_that_overlap() -> None:
@@ -99,8 +99,8 @@ def test_a_word_that_goes_with_none_falls_back() -> None:
         "a": Node("a", ROOT, 1, [], own),
     }
     head_words(matrix_shards(csr_array(together)), nodes, list(nodes), np.ones(24), Serial())
-    assert sorted(nodes["a"].heads[:4]) == [0, 1, 2, 3]
-    assert nodes["a"].heads[4] == 4
+    assert sorted(nodes["a"].top_words[:4]) == [0, 1, 2, 3]
+    assert nodes["a"].top_words[4] == 4
 
 
 def test_words_that_a_topic_does_not_have_never_head_it() -> None:
@@ -114,9 +114,9 @@ def test_words_that_a_topic_does_not_have_never_head_it() -> None:
         "a": Node("a", ROOT, 1, [], own),
     }
     head_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(40), Serial())
-    assert sorted(nodes["a"].heads) == [3, 17, 30]
-    assert nodes["a"].heads[0] == 3
-    assert nodes[ROOT].heads == list(range(HEADS))  # of equals the first
+    assert sorted(nodes["a"].top_words) == [3, 17, 30]
+    assert nodes["a"].top_words[0] == 3
+    assert nodes[ROOT].top_words == list(range(HEADS))  # of equals the first
 
 
 def test_seeds_make_no_difference_on_real_structure() -> None:

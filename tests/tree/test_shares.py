@@ -9,9 +9,9 @@ import pytest
 
 from strod.errors import DamagedError
 from strod.model.inference import sparse_shares
-from strod.store.splits import DiskBook
-from strod.values.shares import Masses, MemoryBook, Shares, joined, local_shares, paths, rows
-from strod.values.topic import ROOT, Node, Part, child_id, seed_of
+from strod.store.splits import DiskShareStore
+from strod.values.shares import Masses, MemoryShareStore, Shares, joined, local_shares, paths, rows
+from strod.values.topic import ROOT, Component, Node, child_id, seed_of
 from tests.tree.helpers import grown
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.values.shares import Book
+    from strod.values.shares import ShareStore
 
     Array = NDArray[np.float64]
 
@@ -35,13 +35,13 @@ def random_shares(seed: int, documents: int = DOCUMENTS, topics: int = 30) -> Sh
 
 
 def node(name: str, parent: str | None, owner: str | None, fine: list[int]) -> Node:
-    return Node(name, parent, 0, [] if owner is None else [Part(owner, fine)], NOTHING)
+    return Node(name, parent, 0, [] if owner is None else [Component(owner, fine)], NOTHING)
 
 
 class Base(NamedTuple):
     """A decomposition, as far as masses look at it: no document takes its weights."""
 
-    parts: list[Part]
+    parts: list[Component]
     weights: Array = NOTHING
 
     @property
@@ -63,7 +63,7 @@ class Dense(NamedTuple):
 
 
 def masses_of(
-    parts: dict[str, list[Part]], local: dict[str, Array], size: int = DOCUMENTS
+    parts: dict[str, list[Component]], local: dict[str, Array], size: int = DOCUMENTS
 ) -> Masses:
     splits = {name: Base(own) for name, own in parts.items()}
     placed = {name: Dense(table) for name, table in local.items()}
@@ -71,8 +71,8 @@ def masses_of(
 
 
 def topic_shares(nodes: dict[str, Node], local: dict[str, Array], size: int) -> dict[str, Array]:
-    masses = masses_of({name: nodes[name].parts for name in local}, local, size)
-    return {name: masses.of(one.parts) for name, one in nodes.items()}
+    masses = masses_of({name: nodes[name].components for name in local}, local, size)
+    return {name: masses.of(one.components) for name, one in nodes.items()}
 
 
 def small_tree() -> dict[str, Node]:
@@ -103,7 +103,9 @@ def small_shares() -> dict[str, Array]:
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
 def test_a_book_gives_back_what_was_put_in(tmp_path: Path, kind: str) -> None:
-    book: Book = MemoryBook() if kind == "memory" else DiskBook(tmp_path, [("0000", 50)])
+    book: ShareStore = (
+        MemoryShareStore() if kind == "memory" else DiskShareStore(tmp_path, [("0000", 50)])
+    )
     whole = random_shares(0)
     dense = whole.dense(30)
     for first, size in [(0, 7), (7, 0), (7, 30), (37, 13)]:
@@ -121,7 +123,7 @@ def test_a_book_gives_back_what_was_put_in(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_book_of_documents_that_say_nothing(tmp_path: Path) -> None:
-    book = DiskBook(tmp_path, [("0000", 50)])
+    book = DiskShareStore(tmp_path, [("0000", 50)])
     book.append("o", sparse_shares(np.zeros((5, 3))))
     book.close("o")
     assert not book.kept().read("o", 0, 5).dense(3).any()
@@ -129,7 +131,7 @@ def test_a_book_of_documents_that_say_nothing(tmp_path: Path) -> None:
 
 def test_a_book_without_pages(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match=r"indptr\.npy: is missing.*strod check"):
-        DiskBook(tmp_path, [("0000", 1)]).kept().read("o", 0, 1)
+        DiskShareStore(tmp_path, [("0000", 1)]).kept().read("o", 0, 1)
 
 
 def test_joined_and_cut() -> None:
@@ -257,7 +259,7 @@ def test_masses_of_several_parts_add_up() -> None:
         "b": local_shares(random_shares(2, topics=3), np.array([0.5, 0.25, 0.25])),
     }
     nodes = small_tree()
-    masses = masses_of({ROOT: [], "b": nodes["b"].parts}, local)
-    both = masses.of([*nodes["ab"].parts, *nodes["bb"].parts])
+    masses = masses_of({ROOT: [], "b": nodes["b"].components}, local)
+    both = masses.of([*nodes["ab"].components, *nodes["bb"].components])
     np.testing.assert_allclose(both, shares["ab"] + shares["bb"])
     assert (masses.of([]) == 1).all()

@@ -18,7 +18,7 @@ from strod.model.sampling import root_counts
 from strod.moments.moments import Moments
 from strod.moments.whitening import Spectrum
 from strod.tensor.recovery import Recovered
-from strod.values.split import FineTopics, Overlap, Split
+from strod.values.split import Cooccurrence, Decomposition, FineTopics
 from strod.values.words import thinning
 from tests.tree.helpers import topical
 
@@ -35,7 +35,7 @@ def sample() -> Counts:
     return root_counts(counts, kept, 3)
 
 
-def split(counts: Counts, *, ahead: bool = True, **options: object) -> Split:
+def split(counts: Counts, *, ahead: bool = True, **options: object) -> Decomposition:
     given = TreeOptions(**options)  # type: ignore[arg-type]
     random = np.random.default_rng(7)
     return split_node([counts], counts.width, given, random, 1, ahead=ahead)
@@ -236,7 +236,7 @@ def fit(weights: list[float], documents: list[float], asked: int, values: int = 
     """Topics of which the first has ones, the second twos and so on."""
     k = len(weights)
     counts = np.repeat(np.arange(1.0, k + 1)[:, None], WORDS, axis=1).astype(np.float32)
-    shared = Overlap(np.array(weights), np.diag(weights), np.array(documents))
+    shared = Cooccurrence(np.array(weights), np.diag(weights), np.array(documents))
     found = Spectrum(np.zeros(values or k), np.zeros((WORDS, values or k)))
     recovered = Recovered(np.ones(k) / k, np.ones((k, WORDS)) / WORDS, np.ones(k), 1.0)
     polished = Polished(FineTopics(counts), [None])

@@ -143,7 +143,7 @@ def print_branch(change: Change, surfaces: Sequence[str], console: Console) -> l
             "  ",
             (f"{node.label}: " if node.named else "", "bold"),
         )
-        texts = [text for text, _ in node.phrases] or [surfaces[word] for word in node.heads]
+        texts = [text for text, _ in node.phrases] or [surfaces[word] for word in node.top_words]
         texts, room = texts[:SHOWN], console.width - head.cell_len
         while len(texts) > 1 and console.is_terminal and cell_len(", ".join(texts)) > room:
             texts.pop()

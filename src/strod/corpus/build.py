@@ -14,7 +14,7 @@ from strod.corpus.ingest import ingest
 from strod.corpus.intake import Account, batches
 from strod.corpus.lexicon import Lexicon, build_lexicon, unspaced_share
 from strod.corpus.metadata import NULL, field_type
-from strod.corpus.segment import Kept, Segment, write_segment
+from strod.corpus.segment import Kept, WrittenSegment, write_segment
 from strod.corpus.spill import SpillReader
 from strod.corpus.survey import surveyed
 from strod.engine.make import make_engine
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from strod.options import CorpusOptions
     from strod.progress import Progress
-    from strod.text.sources import Part
+    from strod.text.sources import Source
 
 __all__ = ["BuiltCorpus", "build_corpus"]
 
@@ -47,7 +47,7 @@ class BuiltCorpus:
 
 def build_corpus(
     root: Path,
-    parts: list[Part],
+    parts: list[Source],
     options: CorpusOptions,
     progress: Progress,
     *,
@@ -151,7 +151,7 @@ def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:
 def _described(
     options: CorpusOptions,
     lexicon: Lexicon,
-    segment: Segment,
+    segment: WrittenSegment,
     text_blocks: list[int],
     types: list[tuple[str, str]],
     account: Account,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.text.sources import Part
+    from strod.text.sources import Source
 
 __all__ = ["Account", "Batch", "batches"]
 
@@ -37,13 +37,13 @@ class Account:
 
     Parameters
     ----------
-    parts : list of Part
+    parts : list of Source
         What is read.
     strict : bool
         Whether the first rejected document is an error.
     """
 
-    def __init__(self, parts: list[Part], *, strict: bool) -> None:
+    def __init__(self, parts: list[Source], *, strict: bool) -> None:
         self._parts = parts
         self._strict = strict
         self.accepted = 0
@@ -184,13 +184,13 @@ class _Batcher:
         self._account, self._before = account, before
         self._batch = Batch()
 
-    def add(self, document: Document, number: int, part: Part) -> Iterator[Batch]:
+    def add(self, document: Document, number: int, part: Source) -> Iterator[Batch]:
         self._account.accept(part.argument)
         self._batch.add(document, self._before + self._account.read, number)
         if self._batch.full:
             yield from self.rest()
 
-    def add_block(self, block: Block, number: int, part: Part) -> Iterator[Batch]:
+    def add_block(self, block: Block, number: int, part: Source) -> Iterator[Batch]:
         number_of_first = self._before + self._account.read + 1
         self._account.accept(part.argument, len(block))
         first = 0
@@ -208,7 +208,7 @@ class _Batcher:
 
 
 def batches(
-    parts: list[Part],
+    parts: list[Source],
     fields: Fields,
     account: Account,
     advance: Callable[[int], None],

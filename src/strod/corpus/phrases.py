@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.phrases.units import Lexicon
+    from strod.phrases.units import PhraseLexicon
     from strod.store.files import Files
 
 __all__ = ["UnitShard", "read_counts", "read_units", "write_counts", "write_units"]
@@ -63,7 +63,7 @@ def write_units(folder: Path, units: Units) -> None:
     pq.write_table(table, folder / "forms.parquet", compression="zstd", write_page_checksum=True)
 
 
-def read_units(files: Files, lexicon: Lexicon) -> Units:
+def read_units(files: Files, lexicon: PhraseLexicon) -> Units:
     """What `write_units` wrote."""
     table = read_table(files, FORMS, _SCHEMA)
     with naming(files.path(FORMS)):
@@ -73,7 +73,7 @@ def read_units(files: Files, lexicon: Lexicon) -> Units:
             raise ValueError(str(error)) from error
 
 
-def _units(table: pa.Table, lexicon: Lexicon) -> Units:
+def _units(table: pa.Table, lexicon: PhraseLexicon) -> Units:
     forms: list[list[int]] = table["tokens"].to_pylist()
     size = len(lexicon.words)
     if not all(form and 0 <= min(form) <= max(form) < size for form in forms):

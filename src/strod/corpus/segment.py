@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from strod.engine.protocol import Engine
     from strod.progress import Progress
 
-__all__ = ["SHARD_DOCUMENTS", "SHARD_TOKENS", "Kept", "Segment", "count_shard", "write_segment"]
+__all__ = [
+    "SHARD_DOCUMENTS",
+    "SHARD_TOKENS",
+    "Kept",
+    "WrittenSegment",
+    "count_shard",
+    "write_segment",
+]
 
 # A shard ends with the document that reaches either bound: a function of the documents alone.
 SHARD_TOKENS = 1 << 20
@@ -68,7 +75,7 @@ class _Shard:
 
 
 @dataclass
-class Segment:
+class WrittenSegment:
     """What was written.
 
     Attributes
@@ -266,9 +273,9 @@ def _marked(ids: pa.LargeStringArray, numbered: NDArray[np.bool_]) -> pa.LargeSt
     return pc.if_else(pa.array(numbered), marked, ids)
 
 
-def write_segment(folder: Path, kept: Kept, engine: Engine, progress: Progress) -> Segment:
+def write_segment(folder: Path, kept: Kept, engine: Engine, progress: Progress) -> WrittenSegment:
     """Write the documents that are not left out as shards."""
-    segment = Segment(misfits=[0] * len(kept.fields))
+    segment = WrittenSegment(misfits=[0] * len(kept.fields))
     with _Writer(folder) as writer:
         for shard in engine.map(count_shard, _plans(kept.spill, kept.out), kept):
             writer.append(shard)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ROW", "Rows", "SpillReader", "SpillWriter"]
+__all__ = ["ROW", "SpillReader", "SpillWriter", "SpilledRows"]
 
 # One row a document; `tokens`, `id` and `meta` are lengths in the files of that name.
 ROW = np.dtype(
@@ -72,7 +72,7 @@ def _write(descriptor: int, data: memoryview) -> None:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SpilledRows:
     """Some consecutive documents and where their contents begin."""
 
     first: int
@@ -88,17 +88,17 @@ class SpillReader:
         self.size = (folder / "rows").stat().st_size // ROW.itemsize
 
     def rows(self, first: int, count: int) -> NDArray[np.void]:
-        """Rows from `first` on."""
+        """SpilledRows from `first` on."""
         path, offset = self._folder / "rows", first * ROW.itemsize
         rows: NDArray[np.void] = np.fromfile(path, dtype=ROW, count=count, offset=offset)
         return rows
 
-    def __iter__(self) -> Iterator[Rows]:
+    def __iter__(self) -> Iterator[SpilledRows]:
         """All documents, some at a time."""
         offsets = dict.fromkeys(STREAMS, 0)
         for first in range(0, self.size, _ROWS_AT_ONCE):
             rows = self.rows(first, _ROWS_AT_ONCE)
-            yield Rows(first, rows, dict(offsets))
+            yield SpilledRows(first, rows, dict(offsets))
             for name in STREAMS:
                 offsets[name] += int(rows[name].sum())
 

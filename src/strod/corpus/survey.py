@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from strod.corpus.intake import Batch
     from strod.text.records import Fields
-    from strod.text.sources import Part
+    from strod.text.sources import Source
 
 __all__ = ["surveyed"]
 
@@ -62,7 +62,7 @@ class _Field:
 
 
 def surveyed(
-    source: Iterable[Batch], types: list[tuple[str, str]], fields: Fields, parts: list[Part]
+    source: Iterable[Batch], types: list[tuple[str, str]], fields: Fields, parts: list[Source]
 ) -> Iterator[Batch]:
     """The batches as they come, or `UsageError` if their metadata is not what was asked for."""
     asked = [_Field(place, *one) for place, one in enumerate(types)]
@@ -82,7 +82,7 @@ def surveyed(
         _judge(asked, fields, [])
 
 
-def _judge(asked: list[_Field], fields: Fields, unread: list[Part]) -> None:
+def _judge(asked: list[_Field], fields: Fields, unread: list[Source]) -> None:
     """Raise if a field is missing or misfits; not yet if some of it may be `unread`."""
     for field in asked:
         is_there = field.seen or field.name in fields.met  # it may be empty everywhere

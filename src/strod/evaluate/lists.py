@@ -22,10 +22,10 @@ __all__ = ["phrase_lists", "top_words"]
 def top_words(tree: Tree, topic: Topic, top: int) -> Numbers:
     """Columns of the best words of a topic, as `strod show` has them."""
     node = tree.nodes[topic.id]
-    heads = np.array(node.heads, dtype=np.int64)
-    order = heads if len(heads) >= top else tree.order(node)
+    best = np.array(node.top_words, dtype=np.int64)
+    order = best if len(best) >= top else tree.order(node)
     found = order[topic.distribution[order] > 0]
-    if len(found) < top and order is heads:
+    if len(found) < top and order is best:
         order = tree.order(node)
         found = order[topic.distribution[order] > 0]
     return found[:top]

@@ -196,7 +196,7 @@ class Measured:
     def phrase_coherence(self) -> dict[str, Coherence]:
         """NPMI and C_V of the best phrases, both by documents, by id."""
         lists = {name: units for name, units in self.units.items() if len(units) > 1}
-        book = self.workspace.phrasebook
+        book = self.workspace.phrase_index
         self.progress.stage("counting phrases that meet", 0, "")
         found = _meetings(book.refs, lists, book.units.size, self.engine)
         nothing = np.zeros((0, 0))

@@ -10,11 +10,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Agreement", "agreement"]
+__all__ = ["JudgeAgreement", "agreement"]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """Agreement of judges.
 
     Attributes
@@ -33,7 +33,7 @@ class Agreement:
     kappa: float | None
 
 
-def agreement(votes: ArrayLike) -> Agreement:
+def agreement(votes: ArrayLike) -> JudgeAgreement:
     """Fleiss' kappa and the share of pairs that agree.
 
     With n_ij judges who gave question i the answer j, n_i = Σ_j n_ij:
@@ -52,11 +52,13 @@ def agreement(votes: ArrayLike) -> Agreement:
     table = np.atleast_2d(np.asarray(votes, dtype=np.int64))
     table = table[table.sum(axis=1) >= 2]
     if not len(table):
-        return Agreement(0, None, None)
+        return JudgeAgreement(0, None, None)
     judges = table.sum(axis=1)
     pairs = (table * (table - 1)).sum(axis=1) / (judges * (judges - 1))
     observed = float(pairs.mean())
     shares = table.sum(axis=0) / judges.sum()
     chance = float((shares**2).sum())
     same = np.count_nonzero(shares) == 1
-    return Agreement(len(table), observed, None if same else (observed - chance) / (1 - chance))
+    return JudgeAgreement(
+        len(table), observed, None if same else (observed - chance) / (1 - chance)
+    )

@@ -103,7 +103,7 @@ def _lists(workspace: Workspace, of: str) -> tuple[dict[str, list[int]], Iterato
     if of == "words":
         words = {topic.id: _words(workspace, topic.id) for topic in tree.values()}
         return words, (shard.counts for shard in workspace.corpus.shards())
-    book = workspace.phrasebook
+    book = workspace.phrase_index
     units = {name: node.units for name, node in tree.nodes.items()}
     return units, (ref.open().counts for ref in book.refs)
 

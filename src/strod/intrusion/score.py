@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.errors import InputError
-from strod.intrusion.agreement import Agreement, agreement
+from strod.intrusion.agreement import JudgeAgreement, agreement
 from strod.intrusion.answers import UNABLE, Answers, Asked, Key, find_key, read_answers, read_key
 from strod.intrusion.questions import KINDS
 
@@ -172,7 +172,7 @@ def _agreements(key: Key, answers: NDArray[np.int64]) -> dict[str, dict[str, Any
     votes = np.zeros((len(key.questions), widest + 1), dtype=np.int64)
     judges, places = np.nonzero(answers != _OPEN)
     np.add.at(votes, (places, answers[judges, places]), 1)
-    found: dict[str, Agreement] = {
+    found: dict[str, JudgeAgreement] = {
         kind: agreement(votes[_places(key.questions, _is_of(None, kind))]) for kind in (*KINDS, ALL)
     }
     return {kind: asdict(one) for kind, one in found.items()}

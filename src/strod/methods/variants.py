@@ -11,7 +11,7 @@ from strod.errors import UsageError
 from strod.methods import paper
 from strod.model.decompose import NotSplit
 from strod.model.grouping import dendrogram
-from strod.values.split import FineTopics, Overlap, Split
+from strod.values.split import Cooccurrence, Decomposition, FineTopics
 from strod.values.topic import ROOT, seed_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def paper_splitter(
     width: int,
     memory: int,
     power: Power = paper.POWER,
-) -> Callable[[Node, list[Counts]], Split]:
+) -> Callable[[Node, list[Counts]], Decomposition]:
     """A function that splits a node as a variant of the paper does."""
     need = paper.needed_bytes(options.method, width)
     if need > memory:
@@ -66,11 +66,11 @@ def paper_splitter(
     states: dict[str, paper.PaperNode] = {}
     found: dict[str, paper.PaperSplit] = {}
 
-    def split(node: Node, parts: list[Counts]) -> Split:
+    def split(node: Node, parts: list[Counts]) -> Decomposition:
         if node.id == ROOT:
             states[ROOT] = paper.root(options.method, counts(), power)
         else:
-            [part] = node.parts
+            [part] = node.components
             states[node.id] = states[part.split].child(found[part.split], part.fine[0])
         random = np.random.default_rng(seed_of(options.seed, node.id))
         try:
@@ -83,11 +83,13 @@ def paper_splitter(
     return split
 
 
-def _as_split(found: paper.PaperSplit, documents: int) -> Split:
+def _as_split(found: paper.PaperSplit, documents: int) -> Decomposition:
     weights = found.alpha / found.alpha.sum()
     counts = found.words * weights[:, None] * max(documents, 1) * found.words.shape[1]
-    shared = Overlap(weights, np.outer(weights, weights), np.full(len(weights), float(documents)))
-    return Split(
+    shared = Cooccurrence(
+        weights, np.outer(weights, weights), np.full(len(weights), float(documents))
+    )
+    return Decomposition(
         FineTopics(counts.astype(np.float32)),
         shared,
         dendrogram(shared),

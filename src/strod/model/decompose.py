@@ -18,7 +18,7 @@ from strod.moments.moments import Moments
 from strod.moments.whitening import Whitening, spectrum, whiten
 from strod.tensor.power import Power, decompose
 from strod.tensor.recovery import Recovered, recover, solve_alpha0, third_moment
-from strod.values.split import FineTopics, Overlap, Split
+from strod.values.split import Cooccurrence, Decomposition, FineTopics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def split_node(
     power: Power = POWER,
     *,
     ahead: bool = True,
-) -> Split:
+) -> Decomposition:
     """Decompose a node.
 
     Parameters
@@ -100,7 +100,7 @@ def split_node(
     polished, shared = node.without_junk(fit)
     if isinstance(options.children, int) or ahead:
         polished, shared = node.grouped(polished, shared, _energy(fit.found.values, options))
-    return Split(
+    return Decomposition(
         polished.topics.spread(present, width),
         shared,
         dendrogram(shared),
@@ -210,7 +210,7 @@ class _Fit(NamedTuple):
     recovered: Recovered
     alpha0: float
     polished: Polished
-    shared: Overlap
+    shared: Cooccurrence
     asked: int
     documents: float
     weight: float
@@ -288,7 +288,7 @@ class _Node(NamedTuple):
         words[:, self.often] += (1 - MIXED) * total * recovered.words
         return FineTopics((words * recovered.weights[:, None]).astype(np.float32))
 
-    def without_junk(self, fit: _Fit) -> tuple[Polished, Overlap]:
+    def without_junk(self, fit: _Fit) -> tuple[Polished, Cooccurrence]:
         """Drop junk, as long as there are more topics than children."""
         (topics, _, leaning), strong = fit.polished, fit.strong
         best = np.lexsort((-fit.shared.weights, ~strong))[: max(int(strong.sum()), fit.asked)]
@@ -298,7 +298,9 @@ class _Node(NamedTuple):
         sweeps = min(self.options.polish, 2)
         return self._polished(start, sweeps, leaning=leaning, guess=not self.ahead)
 
-    def grouped(self, polished: Polished, shared: Overlap, usual: int) -> tuple[Polished, Overlap]:
+    def grouped(
+        self, polished: Polished, shared: Cooccurrence, usual: int
+    ) -> tuple[Polished, Cooccurrence]:
         """As many topics as there are children: those that share documents become one.
 
         `usual` many, if the number is neither given nor clear from the dendrogram.
@@ -318,11 +320,11 @@ class _Node(NamedTuple):
 
     def _polished(
         self, start: FineTopics, sweeps: int, *, leaning: bool, guess: bool
-    ) -> tuple[Polished, Overlap]:
+    ) -> tuple[Polished, Cooccurrence]:
         again = polish(self.blocks, start, sweeps, self.threads, leaning=leaning, guess=guess)
         return again, self._overlap(again)
 
-    def _overlap(self, polished: Polished) -> Overlap:
+    def _overlap(self, polished: Polished) -> Cooccurrence:
         """How topics share documents; a prior that leans to one topic has no say in it.
 
         Where they are to be grouped by it, with the words that they have in the end.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.values.split import Overlap
+    from strod.values.split import Cooccurrence
 
     Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ STEP = 0.2  # of a logarithm: what such a step is at least
 SAME = 1e-9  # rounding
 
 
-def dendrogram(overlap: Overlap) -> list[Merge]:
+def dendrogram(overlap: Cooccurrence) -> list[Merge]:
     """All merges, the first ones first, until one group is left."""
     joint, weights = overlap.joint.copy(), np.maximum(overlap.weights, 1e-12)
     names = list(range(len(weights)))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from strod.values.shares import Shares, Structure
-    from strod.values.split import Split
-    from strod.values.topic import Part
+    from strod.values.split import Decomposition
+    from strod.values.topic import Component
 
     Array = NDArray[np.float64]
     Found = dict[tuple[str, tuple[int, ...]], Counts]  # by decomposition and its topics
@@ -41,7 +41,7 @@ class Model:
         Most occurrences of a word that count in a document; 0 for any number.
     by_word : bool
         Whether a token's topic depends on its word alone, as in the paper.
-    decompositions : mapping of Split
+    decompositions : mapping of Decomposition
         By name.
     topics : mapping of Structure
         By id, parents before children; none are needed to place documents.
@@ -50,7 +50,7 @@ class Model:
     retention: NDArray[np.float32]
     clip: int
     by_word: bool
-    decompositions: Mapping[str, Split]
+    decompositions: Mapping[str, Decomposition]
     topics: Mapping[str, Structure]
 
     def root_counts(self, counts: csr_array) -> Counts:
@@ -79,7 +79,7 @@ class Model:
         """
         names = list(self.decompositions if only is None else only)
         known = {} if known is None else known
-        masses = [self.decompositions[name].parts for name in names]
+        masses = [self.decompositions[name].components for name in names]
         found = self._descend(counts, masses, placed, known, fresh=set(names))
         for name, mass in zip(names, masses, strict=True):
             if name not in found:
@@ -95,7 +95,7 @@ class Model:
     def topical_counts(
         self,
         counts: Counts,
-        masses: Sequence[Sequence[Part]],
+        masses: Sequence[Sequence[Component]],
         placed: Placed,
         chosen: NDArray[np.bool_] | None = None,
         known: Found | None = None,
@@ -106,7 +106,7 @@ class Model:
         ----------
         counts : Counts
             The documents as the root sees them.
-        masses : sequence of list of Part
+        masses : sequence of list of Component
             What is asked for.
         placed : Placed
             Shares in the decompositions on the way.
@@ -146,7 +146,7 @@ class Model:
     def _descend(
         self,
         counts: Counts,
-        masses: Sequence[Sequence[Part]],
+        masses: Sequence[Sequence[Component]],
         placed: Placed,
         known: Found,
         chosen: NDArray[np.bool_] | None = None,
@@ -157,13 +157,13 @@ class Model:
         Documents are placed in decompositions that are `fresh`; these shares are returned.
         """
         needed = self._needed(masses, known)
-        wanted = [*masses, *(self.decompositions[name].parts for name in needed)]
+        wanted = [*masses, *(self.decompositions[name].components for name in needed)]
         found: dict[str, Shares] = {}
         for name in needed:
             split = self.decompositions[name]
             groups = {tuple(p.fine) for m in wanted for p in m if p.split == name and p.fine}
             groups = {fine for fine in groups if (name, fine) not in known}
-            own = _total(split.parts, counts, known)
+            own = _total(split.components, counts, known)
             if name in fresh:
                 found[name] = document_shares(split.topics, own)
             dense = self._weights(split, found[name] if name in found else placed[name])
@@ -173,7 +173,7 @@ class Model:
                 known |= {(name, fine): part for fine, part in zip(some, parts, strict=True)}
         return found
 
-    def _needed(self, masses: Sequence[Sequence[Part]], known: Found) -> list[str]:
+    def _needed(self, masses: Sequence[Sequence[Component]], known: Found) -> list[str]:
         """Decompositions on the way, those above first; not if all is known."""
         names: set[str] = set()
         waiting = [part for mass in masses for part in mass]
@@ -181,32 +181,32 @@ class Model:
             part = waiting.pop()
             if _key(part) not in known and part.split not in names:
                 names.add(part.split)
-                waiting += self.decompositions[part.split].parts
+                waiting += self.decompositions[part.split].components
         return [name for name in ordered(self.decompositions, names) if name in names]
 
-    def _weights(self, split: Split, shares: Shares) -> Array:
+    def _weights(self, split: Decomposition, shares: Shares) -> Array:
         dense = shares.dense(split.topics.size)
         if self.by_word:
             dense[:] = split.overlap.weights
         return dense
 
 
-def _total(mass: Sequence[Part], counts: Counts, known: Found) -> Counts:
+def _total(mass: Sequence[Component], counts: Counts, known: Found) -> Counts:
     """Topical counts of a mass, from those of its parts; without any, of all there is."""
     return added([known[_key(part)] for part in mass if part.fine] or [counts])
 
 
-def _key(part: Part) -> tuple[str, tuple[int, ...]]:
+def _key(part: Component) -> tuple[str, tuple[int, ...]]:
     return part.split, tuple(part.fine)
 
 
-def ordered(splits: Mapping[str, Split], wanted: Iterable[str]) -> list[str]:
+def ordered(splits: Mapping[str, Decomposition], wanted: Iterable[str]) -> list[str]:
     """Splits and all that they come from, those first."""
     found: dict[str, None] = {}
     waiting = sorted(wanted, reverse=True)
     while waiting:
         name = waiting[-1]
-        above = [part.split for part in splits[name].parts if part.split not in found]
+        above = [part.split for part in splits[name].components if part.split not in found]
         if above:
             waiting += above
         else:
@@ -250,7 +250,7 @@ def added(parts: Sequence[Counts]) -> Counts:
 
 
 def topical(
-    split: Split,
+    split: Decomposition,
     counts: Counts,
     shares: Array,
     fine: Sequence[Sequence[int]],

@@ -20,7 +20,7 @@ from strod.model.inference import (
     single_topic,
     sparse_shares,
 )
-from strod.values.split import Overlap
+from strod.values.split import Cooccurrence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def overlap(
     threads: int,
     state: State | None = None,
     rounds: int = 0,
-) -> Overlap:
+) -> Cooccurrence:
     """One pass over the sample: weights of the topics and how they meet in documents.
 
     `state` is where polish left the documents; `rounds` more are made from there. Without it
@@ -132,4 +132,4 @@ def overlap(
         squares += part[2]
     total = max(weights.sum(), np.finfo(float).tiny)
     effective = np.divide(weights**2, squares, out=np.zeros(m), where=squares > 0)
-    return Overlap(weights / total, joint / total, effective)
+    return Cooccurrence(weights / total, joint / total, effective)

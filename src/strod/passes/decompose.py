@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from strod.model.options import TreeOptions
     from strod.moments.counts import Counts
     from strod.tensor.power import Power
-    from strod.values.split import Split
+    from strod.values.split import Decomposition
 
 __all__ = ["Sample", "decompose"]
 
@@ -28,7 +28,7 @@ class Sample(NamedTuple):
 
 def decompose(
     sample: Sample, width: int, options: TreeOptions, threads: int, power: Power = POWER
-) -> Split | str:
+) -> Decomposition | str:
     """The decomposition of a topic, or why it stays a leaf."""
     random = np.random.default_rng(seed_of(options.seed, sample.topic))
     ahead = options.ahead(sample.topic)

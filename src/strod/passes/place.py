@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from strod.model.placed import Documents, Ref, Rows
     from strod.moments.counts import Counts
     from strod.values.shares import Kept, Shares, TopicShares
-    from strod.values.topic import Part
+    from strod.values.topic import Component
 
     Array = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ __all__ = ["Located", "Newcomers", "Wanted", "infer", "place", "place_new"]
 class Wanted(NamedTuple):
     """A mass of which a sample is taken: what it is made of, and the share of the documents."""
 
-    parts: list[Part]
+    parts: list[Component]
     rate: float
 
 

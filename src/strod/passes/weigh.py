@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from strod.model.model import Model
     from strod.model.placed import Ref, Rows
     from strod.values.shares import Kept
-    from strod.values.topic import Part
+    from strod.values.topic import Component
 
     Array = NDArray[np.float64]
     Paths = NDArray[np.int32]
@@ -45,7 +45,9 @@ def follow(ref: Ref[Rows], model: Model, kept: Kept, height: int) -> tuple[Paths
     return levels, known
 
 
-def measure(ref: Ref[Any], model: Model, kept: Kept, masses: Sequence[Sequence[Part]]) -> Array:
+def measure(
+    ref: Ref[Any], model: Model, kept: Kept, masses: Sequence[Sequence[Component]]
+) -> Array:
     """Sum of the documents' shares in each of some masses."""
     known = model.masses(Placed(ref.first, ref.size, kept))
     return np.array([known.of(parts).sum() for parts in masses])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from strod.model.placed import Ref
     from strod.phrases.options import PhraseOptions
     from strod.phrases.stream import TokenShard
-    from strod.phrases.units import Lexicon
+    from strod.phrases.units import PhraseLexicon
     from strod.progress import Progress
 
 __all__ = ["collect"]
@@ -26,7 +26,7 @@ __all__ = ["collect"]
 
 def collect(
     refs: Sequence[Ref[TokenShard]],
-    lexicon: Lexicon,
+    lexicon: PhraseLexicon,
     options: PhraseOptions,
     engine: Engine,
     progress: Progress,

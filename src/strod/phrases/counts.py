@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from strod.engine.protocol import Engine
     from strod.model.placed import Ref, Rows
-    from strod.phrases.topical import Batch
+    from strod.phrases.topical import TopicBatch
 
     Array = NDArray[np.float64]
-    Shares = Callable[[int, int], Mapping[str, Array]]
+    ShareReader = Callable[[int, int], Mapping[str, Array]]
 
 __all__ = ["count_units", "topical_counts"]
 
@@ -57,17 +57,17 @@ def _spread(
 
 
 def topical_counts(
-    batch: Batch,
+    batch: TopicBatch,
     likely: NDArray[np.float32],
     refs: Sequence[Ref[Rows]],
-    shares: Shares,
+    shares: ShareReader,
     engine: Engine,
 ) -> Array:
     """c(P, t) of every unit and needed topic of a batch, one pass over the documents.
 
     Parameters
     ----------
-    batch : Batch
+    batch : TopicBatch
         The topics.
     likely : ndarray of shape (units, topics)
         `strod.phrases.topical.evidence`.
@@ -89,7 +89,7 @@ def _add(total: Array, part: tuple[NDArray[np.int64], Array]) -> Array:
 
 
 def count_units(
-    ref: Ref[Rows], batch: Batch, likely: NDArray[np.float32], shares: Shares
+    ref: Ref[Rows], batch: TopicBatch, likely: NDArray[np.float32], shares: ShareReader
 ) -> tuple[NDArray[np.int64], Array]:
     """The units that some documents have, and c(P, t) of these there."""
     counts, found = ref.open().counts, shares(ref.first, ref.size)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from strod.engine.protocol import Engine
     from strod.model.placed import Ref, Rows
-    from strod.phrases.counts import Shares
-    from strod.phrases.units import Lexicon, Units
+    from strod.phrases.counts import ShareReader
+    from strod.phrases.units import PhraseLexicon, Units
     from strod.progress import Progress
     from strod.values.topic import Node
 
@@ -50,9 +50,9 @@ def describe(
     nodes: Mapping[str, Node],
     parents: Sequence[str],
     units: Units,
-    lexicon: Lexicon,
+    lexicon: PhraseLexicon,
     refs: Sequence[Ref[Rows]],
-    shares: Shares,
+    shares: ShareReader,
     engine: Engine,
     progress: Progress,
     only: Collection[str] | None = None,
@@ -67,7 +67,7 @@ def describe(
         Topics whose children are described, parents before children.
     units : Units
         Words and phrases.
-    lexicon : Lexicon
+    lexicon : PhraseLexicon
         The words of the corpus.
     refs : sequence of Ref
         Documents by units.
@@ -104,7 +104,7 @@ def describe(
     }
 
 
-def _columns(units: Units, lexicon: Lexicon, width: int) -> csr_array:
+def _columns(units: Units, lexicon: PhraseLexicon, width: int) -> csr_array:
     """Units by words of the model, 1 where a word is part of a unit."""
     words, sizes = units.flat
     rows = np.repeat(np.arange(units.size), sizes)

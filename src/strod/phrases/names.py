@@ -47,7 +47,7 @@ def name_children(
         taken = {nodes[name].label for name in nodes[parent].children if name not in fresh}
         for child in fresh:
             texts = [text for text, _ in nodes[child].phrases]
-            texts = texts or [words[word] for word in nodes[child].heads] or [WORDLESS]
+            texts = texts or [words[word] for word in nodes[child].top_words] or [WORDLESS]
             label = _name(texts, taken)
             nodes[child].label = label
             taken.add(label)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from strod.values.topic import Node
 
-__all__ = ["Batch", "batches", "evidence"]
+__all__ = ["TopicBatch", "batches", "evidence"]
 
 MIXED = 0.01  # of the parent in φ, so that no product is zero
 TOPICS = 128  # counted in one pass, unless more are asked for or one family is larger
 
 
-class Batch(NamedTuple):
+class TopicBatch(NamedTuple):
     """Topics that are counted together: parents before children, siblings side by side.
 
     Attributes
@@ -57,7 +57,7 @@ def batches(
     wanted: Sequence[str],
     most: int = TOPICS,
     only: Collection[str] | None = None,
-) -> Iterator[Batch]:
+) -> Iterator[TopicBatch]:
     """Cut the parents `wanted` into batches, each with all it takes from the root down.
 
     If `only` is given, their children that are not in it are not counted.
@@ -72,7 +72,9 @@ def batches(
         yield _batch(nodes, group, only)
 
 
-def _batch(nodes: Mapping[str, Node], wanted: list[str], only: Collection[str] | None) -> Batch:
+def _batch(
+    nodes: Mapping[str, Node], wanted: list[str], only: Collection[str] | None
+) -> TopicBatch:
     opened = set(wanted)
     for name in wanted:
         above = nodes[name].parent
@@ -90,10 +92,12 @@ def _batch(nodes: Mapping[str, Node], wanted: list[str], only: Collection[str] |
         name in opened or (nodes[name].parent in wanted and (only is None or name in only))
         for name in names
     ]
-    return Batch(names, np.array(first), np.array(size), wanted, np.array(needed))
+    return TopicBatch(names, np.array(first), np.array(size), wanted, np.array(needed))
 
 
-def evidence(batch: Batch, nodes: Mapping[str, Node], columns: csr_array) -> NDArray[np.float32]:
+def evidence(
+    batch: TopicBatch, nodes: Mapping[str, Node], columns: csr_array
+) -> NDArray[np.float32]:
     """Π_x φ_zx of every unit (row) and topic, relative to the largest among siblings.
 
     `columns` has a row for each unit, with a 1 for each of its words that the model knows.

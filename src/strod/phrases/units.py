@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from strod.phrases.quality import Phrase
     from strod.phrases.stream import Alphabet
 
-__all__ = ["Lexicon", "Units"]
+__all__ = ["PhraseLexicon", "Units"]
 
 
 @dataclass(frozen=True)
-class Lexicon:
+class PhraseLexicon:
     """The words of a corpus.
 
     Attributes
@@ -80,7 +80,7 @@ class Units:
         cls,
         alphabet: Alphabet,
         phrases: Sequence[Phrase],
-        lexicon: Lexicon,
+        lexicon: PhraseLexicon,
         varied: NDArray[np.float64] | None = None,
     ) -> Units:
         """Put the forms of a thing together."""

@@ -13,13 +13,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from strod.errors import DamagedError
-from strod.values.topic import Part  # noqa: TC001 - a type of fields
+from strod.values.topic import Component  # noqa: TC001 - a type of fields
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "Change",
+    "ChangeRecord",
     "CorpusRecord",
     "CorpusSettings",
     "FileRecord",
@@ -220,7 +220,7 @@ class Undone(_Record, frozen=True, kw_only=True):
     note: Text = ""
 
 
-class Change(_Record, frozen=True, kw_only=True):
+class ChangeRecord(_Record, frozen=True, kw_only=True):
     """What was changed in a revision, when and why, and what had been taken back before."""
 
     what: Text
@@ -240,7 +240,7 @@ class TopicRecord(_Record, frozen=True, kw_only=True):
     level: Annotated[int, Meta(ge=0, le=DEEPEST)]
     number: Small
     last_number: Small
-    components: tuple[Part, ...]
+    components: tuple[Component, ...]
     words: WordsFile
     weight: Share
     alpha: Amount
@@ -254,7 +254,7 @@ class TopicRecord(_Record, frozen=True, kw_only=True):
     label: Text = ""
     named: bool = False
     pinned: bool = False
-    path_scores: tuple[tuple[Part, ...], ...] = ()
+    path_scores: tuple[tuple[Component, ...], ...] = ()
     sha256: Digest
 
 
@@ -263,7 +263,7 @@ class Revision(_Record, frozen=True, kw_only=True):
 
     version: int
     topics: Annotated[tuple[TopicRecord, ...], Meta(min_length=1, max_length=MOST)]
-    change: Change
+    change: ChangeRecord
 
 
 class SplitRecord(_Record, frozen=True, kw_only=True):
@@ -279,7 +279,7 @@ class SplitRecord(_Record, frozen=True, kw_only=True):
     values: tuple[Number, ...]
     noise: Number
     documents: Count
-    components: tuple[Part, ...]
+    components: tuple[Component, ...]
 
     def __post_init__(self) -> None:
         """Refuse lists that do not belong together."""

@@ -20,15 +20,15 @@ from strod.store.topics import read_json
 from strod.store.upgrade import upgraded_split
 from strod.store.validate import check_expected_counts, check_shares, naming
 from strod.values.shares import Shares, joined, rows
-from strod.values.split import FineTopics, Merge, Overlap, Split
+from strod.values.split import Cooccurrence, Decomposition, FineTopics, Merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from strod.store.change import Staging
-    from strod.values.topic import Node, Part
+    from strod.values.topic import Component, Node
 
-__all__ = ["DiskBook", "SavedShares", "read_split", "read_splits", "write_split"]
+__all__ = ["DiskShareStore", "SavedShares", "read_split", "read_splits", "write_split"]
 
 _ARRAYS = {"indptr": "<i8", "indices": "<u2", "values": "<f4"}
 NEAR = 1e-4  # how far weights, which are means of 32-bit shares, may be from a sum of 1
@@ -103,7 +103,7 @@ class SavedShares:
         return found
 
 
-class DiskBook:
+class DiskShareStore:
     """Takes the shares of documents in new decompositions.
 
     Parameters
@@ -191,7 +191,7 @@ def _arrays(files: Files, where: str) -> Shares:
     )
 
 
-def write_split(folder: Path, name: str, split: Split) -> None:
+def write_split(folder: Path, name: str, split: Decomposition) -> None:
     """Write a decomposition into a workspace or a change."""
     where = folder / "tree" / "splits" / name
     np.save(where / "fine.npy", split.topics.counts.astype("<f4"))
@@ -206,12 +206,12 @@ def write_split(folder: Path, name: str, split: Split) -> None:
         values=tuple(split.values),
         noise=split.noise,
         documents=split.documents,
-        components=tuple(split.parts),
+        components=tuple(split.components),
     )
     write_json(where / "split.json", sealed(as_json(record)))
 
 
-def read_split(files: Files, name: str, width: int) -> Split:
+def read_split(files: Files, name: str, width: int) -> Decomposition:
     """A decomposition over a vocabulary of `width` words."""
     where = f"tree/splits/{name}"
     content = read_json(files, f"{where}/split.json")
@@ -221,10 +221,10 @@ def read_split(files: Files, name: str, width: int) -> Split:
         check_expected_counts(counts, len(about.weights), width)
     if abs(sum(about.weights) - 1) > NEAR:
         raise DamagedError("its weights do not add up to 1", file=files.path(where))
-    shared = Overlap(
+    shared = Cooccurrence(
         np.array(about.weights), np.array(about.joint), np.array(about.effective_documents)
     )
-    return Split(
+    return Decomposition(
         FineTopics(counts),
         shared,
         [Merge(*merge) for merge in about.merges],
@@ -237,24 +237,28 @@ def read_split(files: Files, name: str, width: int) -> Split:
     )
 
 
-def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, Split]:
+def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, Decomposition]:
     """Decompositions that topics are made of, and those that these are made of."""
     nodes = list(nodes)
     used = [
-        part for node in nodes for part in (*node.parts, *(p for bid in node.bids for p in bid))
+        part
+        for node in nodes
+        for part in (*node.components, *(p for bid in node.path_scores for p in bid))
     ]
-    splits: dict[str, Split] = {}
+    splits: dict[str, Decomposition] = {}
     for part in used:  # grows while it is read
         if part.split not in splits:
             if not files.has(f"tree/splits/{part.split}/split.json"):
                 raise DamagedError(f"decomposition {part.split!r} is missing", file=files.root)
             splits[part.split] = read_split(files, part.split, width)
-            used += splits[part.split].parts
+            used += splits[part.split].components
     _check_references(files, used, splits)
     return splits
 
 
-def _check_references(files: Files, used: Sequence[Part], splits: Mapping[str, Split]) -> None:
+def _check_references(
+    files: Files, used: Sequence[Component], splits: Mapping[str, Decomposition]
+) -> None:
     """Components are there, and no decomposition is made of itself, however far down."""
     for part in used:
         size = splits[part.split].topics.size
@@ -263,7 +267,9 @@ def _check_references(files: Files, used: Sequence[Part], splits: Mapping[str, S
     done: set[str] = set()
     waiting = dict(splits)
     while waiting:
-        ready = [n for n, split in waiting.items() if all(p.split in done for p in split.parts)]
+        ready = [
+            n for n, split in waiting.items() if all(p.split in done for p in split.components)
+        ]
         if not ready:
             raise DamagedError(f"decomposition {min(waiting)} is made of itself", file=files.root)
         done.update(ready)

@@ -13,10 +13,10 @@ from strod.errors import DamagedError
 from strod.store.arrays import read_array
 from strod.store.manifest import VERSION, seal, sealed
 from strod.store.publish import write_json
-from strod.store.schema import Change, Revision, TopicRecord, Undone, as_json, parse
+from strod.store.schema import ChangeRecord, Revision, TopicRecord, Undone, as_json, parse
 from strod.store.upgrade import upgraded_revision
 from strod.store.validate import check_distribution, naming
-from strod.values.topic import ROOT, Node, Part
+from strod.values.topic import ROOT, Component, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -45,7 +45,7 @@ class Topics(NamedTuple):
 
     nodes: dict[str, Node]
     checksums: dict[str, str]
-    change: Change
+    change: ChangeRecord
 
 
 def revision_name(number: int) -> str:
@@ -60,7 +60,7 @@ def node_sha256(node: Node) -> str:
     """
     value = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes())
     value.update(np.array([node.weight, node.alpha], dtype="<f8").tobytes())
-    value.update(np.array(node.heads, dtype="<i8").tobytes())
+    value.update(np.array(node.top_words, dtype="<i8").tobytes())
     value.update(json.dumps([list(pair) for pair in node.phrases]).encode())
     return value.hexdigest()
 
@@ -72,7 +72,11 @@ def words_file(node: Node) -> str:
 
 
 def write_revision(
-    folder: Path, nodes: Iterable[Node], change: Change, number: int, known: Collection[str] = ()
+    folder: Path,
+    nodes: Iterable[Node],
+    change: ChangeRecord,
+    number: int,
+    known: Collection[str] = (),
 ) -> None:
     """Write what there is to know about all topics, and words that no file has yet.
 
@@ -82,7 +86,7 @@ def write_revision(
         The workspace, or the folder of a change.
     nodes : iterable of Node
         All topics, parents before children.
-    change : Change
+    change : ChangeRecord
         What was changed.
     number : int
         Of the revision.
@@ -108,7 +112,7 @@ def _record(node: Node, words: str) -> TopicRecord:
         level=node.level,
         number=node.number,
         last_number=node.last_number,
-        components=tuple(node.parts),
+        components=tuple(node.components),
         words=words,
         weight=node.weight,
         alpha=node.alpha,
@@ -116,13 +120,13 @@ def _record(node: Node, words: str) -> TopicRecord:
         documents=node.documents,
         children=tuple(node.children),
         reason=node.reason,
-        top_words=tuple(node.heads),
+        top_words=tuple(node.top_words),
         phrases=tuple(node.phrases),
         units=tuple(node.units),
         label=node.label,
         named=node.named,
         pinned=node.pinned,
-        path_scores=tuple(tuple(score) for score in node.bids),
+        path_scores=tuple(tuple(score) for score in node.path_scores),
         sha256=node_sha256(node),
     )
 
@@ -134,7 +138,7 @@ def _node(record: TopicRecord, words: Callable[[], NDArray[np.float64]]) -> Node
         level=record.level,
         number=record.number,
         last_number=record.last_number,
-        parts=list(record.components),
+        components=list(record.components),
         words=words,
         weight=record.weight,
         alpha=record.alpha,
@@ -142,13 +146,13 @@ def _node(record: TopicRecord, words: Callable[[], NDArray[np.float64]]) -> Node
         documents=record.documents,
         children=list(record.children),
         reason=record.reason,
-        heads=list(record.top_words),
+        top_words=list(record.top_words),
         phrases=list(record.phrases),
         units=list(record.units),
         label=record.label,
         named=record.named,
         pinned=record.pinned,
-        bids=[list(score) for score in record.path_scores],
+        path_scores=[list(score) for score in record.path_scores],
     )
 
 
@@ -170,7 +174,7 @@ def _revision(files: Files, number: int) -> Revision:
     return parse(content, Revision, files.path(name))
 
 
-def read_change(files: Files, number: int) -> Change:
+def read_change(files: Files, number: int) -> ChangeRecord:
     """What was changed in a revision, without its topics."""
     return _revision(files, number).change
 
@@ -235,7 +239,7 @@ def _check_tree(topics: Mapping[str, TopicRecord], size: int, width: int) -> Non
         seen.add(name)
 
 
-def _check_components(name: str, components: Iterable[Part]) -> None:
+def _check_components(name: str, components: Iterable[Component]) -> None:
     for part in components:
         if len(set(part.fine)) != len(part.fine) or min(part.fine, default=-1) < 0:
             raise ValueError(f"topic {name} is made of no component, or of one twice")

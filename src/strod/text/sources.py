@@ -26,7 +26,7 @@ from strod.text.records import Fields, Reject, document, from_record
 from strod.text.slices import pieces
 from strod.text.streams import DamagedStreamError, chunks
 
-__all__ = ["FORMATS", "Part", "resolve"]
+__all__ = ["FORMATS", "Source", "resolve"]
 
 FORMATS = ("auto", "jsonl", "csv", "tsv", "parquet", "lines", "files")
 
@@ -63,7 +63,7 @@ def _unknown(_: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Part:
+class Source:
     """One thing to read: a file, standard input, or a Python object.
 
     Attributes
@@ -93,7 +93,7 @@ class Part:
 
 def resolve(
     sources: Iterable[Any], kind: str = "auto", *, follow_links: bool = False
-) -> list[Part]:
+) -> list[Source]:
     """Find out what each source is.
 
     Parameters
@@ -108,7 +108,7 @@ def resolve(
     """
     if kind not in FORMATS:
         raise UsageError(f"`format` {kind!r} is unknown: choose from {', '.join(FORMATS)}")
-    parts: list[Part] = []
+    parts: list[Source] = []
     sources = list(sources)
     for argument, source in enumerate(sources):
         if isinstance(source, str | os.PathLike):
@@ -117,7 +117,7 @@ def resolve(
             parts += _path_parts(name, folder, kind, alone=len(sources) == 1)
         else:
             _refuse_paths(source)
-            parts.append(Part(f"source {argument + 1}", argument, 0, _object_reader(source)))
+            parts.append(Source(f"source {argument + 1}", argument, 0, _object_reader(source)))
     return parts
 
 
@@ -129,10 +129,10 @@ def _refuse_paths(source: Any) -> None:
             raise UsageError("a list of files is no source: give each as one, build(*files)")
 
 
-def _path_parts(name: str, folder: _Folder, kind: str, *, alone: bool) -> list[Part]:
+def _path_parts(name: str, folder: _Folder, kind: str, *, alone: bool) -> list[Source]:
     argument = folder.argument
     if name == "-":
-        return [Part("standard input", argument, 0, partial(_read_stream, None, kind, "-"))]
+        return [Source("standard input", argument, 0, partial(_read_stream, None, kind, "-"))]
     if not name:
         raise UsageError("a source is empty text; give a file, a folder or -")
     path = Path(name)
@@ -153,7 +153,7 @@ def _path_parts(name: str, folder: _Folder, kind: str, *, alone: bool) -> list[P
         what = "a pipe" if stat.S_ISFIFO(mode) else "not a regular file"
         raise InputError(f"{name}: is {what}; give a file or a folder, or pipe the text into '-'")
     read = partial(_read_stream, path, kind, name)
-    return [Part(_shown(name), argument, about.st_size, read, partial(_mentions, path, kind))]
+    return [Source(_shown(name), argument, about.st_size, read, partial(_mentions, path, kind))]
 
 
 def _near(path: Path) -> str:
@@ -181,7 +181,7 @@ class _Folder:
     def _root(self) -> str:
         return os.path.realpath(self._path)
 
-    def parts(self, kind: str, *, alone: bool) -> Iterator[Part]:
+    def parts(self, kind: str, *, alone: bool) -> Iterator[Source]:
         """Every regular file below the folder but hidden ones, in the order of their paths.
 
         A file is called by its path below the folder, or by its whole path if the folder is
@@ -195,7 +195,7 @@ class _Folder:
             identifier = (path.relative_to(self._path) if alone else path).as_posix()
             inside = kind if kind != "auto" else _kind_by_name(path) or "files"
             read = partial(self._read, path, partial(_read_stream, path, inside, identifier))
-            yield Part(_shown(name), self.argument, size, read, partial(_mentions, path, inside))
+            yield Source(_shown(name), self.argument, size, read, partial(_mentions, path, inside))
 
     def _found(self) -> dict[str, int]:
         """Files with their sizes; what cannot be told now is told when it is read."""

@@ -25,7 +25,7 @@ from strod.passes.weigh import measure, weigh
 from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.top_words import head_words
 from strod.values.shares import structure
-from strod.values.topic import ROOT, Node, Part, child_id, number_children
+from strod.values.topic import ROOT, Component, Node, child_id, number_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from strod.moments.counts import Counts
     from strod.progress import Progress
     from strod.tensor.power import Power
-    from strod.values.shares import Book
-    from strod.values.split import Split
+    from strod.values.shares import ShareStore
+    from strod.values.split import Decomposition
 
     Array = NDArray[np.float64]
-    Splitter = Callable[[Node, list[Counts]], Split]
+    Splitter = Callable[[Node, list[Counts]], Decomposition]
 
 __all__ = [
     "Ground",
@@ -73,7 +73,7 @@ class Grown:
     ----------
     nodes : dict of Node
         By id, parents before children.
-    splits : dict of Split
+    splits : dict of Decomposition
         By the id of the topic that was decomposed.
     passes : int
         Passes over the documents.
@@ -82,7 +82,7 @@ class Grown:
     """
 
     nodes: dict[str, Node]
-    splits: dict[str, Split] = field(default_factory=dict)
+    splits: dict[str, Decomposition] = field(default_factory=dict)
     passes: int = 0
     learning: dict[str, dict[str, float]] = field(default_factory=dict)
 
@@ -101,7 +101,7 @@ class Ground:
         What to grow.
     engine : Engine
         Maps over documents and nodes.
-    book : Book
+    book : ShareStore
         Takes the shares of the documents.
     progress : Progress
         Is told how far the work is.
@@ -120,7 +120,7 @@ class Ground:
     retention: NDArray[np.float32]
     options: TreeOptions
     engine: Engine
-    book: Book
+    book: ShareStore
     progress: Progress
     memory: int = 1 << 30
     splitter: Splitter | None = None
@@ -169,10 +169,12 @@ def model_of(tree: Grown, ground: Ground) -> Model:
     return Model(ground.retention, ground.options.clip, by_word, dict(tree.splits), topics)
 
 
-def split(tree: Grown, ground: Ground, node: Node, parts: list[Part] | None = None) -> list[str]:
+def split(
+    tree: Grown, ground: Ground, node: Node, parts: list[Component] | None = None
+) -> list[str]:
     """Decompose a topic, or some parts of it, and so on below it; returns the new topics."""
     _check_memory(ground, node)
-    return deepen(tree, ground, {node.id: node.parts if parts is None else parts})
+    return deepen(tree, ground, {node.id: node.components if parts is None else parts})
 
 
 def _check_memory(ground: Ground, node: Node) -> None:
@@ -194,7 +196,7 @@ def _check_memory(ground: Ground, node: Node) -> None:
             )
 
 
-def deepen(tree: Grown, ground: Ground, pending: Mapping[str, list[Part]]) -> list[str]:
+def deepen(tree: Grown, ground: Ground, pending: Mapping[str, list[Component]]) -> list[str]:
     """Decompose topics, each given with what it is made of, and those below; returns the new.
 
     Gather, decompose, make children; then place and gather in one pass, until no topic is left
@@ -211,15 +213,15 @@ def deepen(tree: Grown, ground: Ground, pending: Mapping[str, list[Part]]) -> li
         fresh = list(done.values())
         children = [one for top in done for one in expand(tree, ground, top, done[top])]
         new += [child.id for child in children]
-        pending = {child.id: child.parts for child in children if not child.reason}
+        pending = {child.id: child.components for child in children if not child.reason}
     return new
 
 
 def _batches(
-    tree: Grown, ground: Ground, pending: Mapping[str, list[Part]]
-) -> Iterator[dict[str, list[Part]]]:
+    tree: Grown, ground: Ground, pending: Mapping[str, list[Component]]
+) -> Iterator[dict[str, list[Component]]]:
     """As many topics at a time as the memory has room for."""
-    batch: dict[str, list[Part]] = {}
+    batch: dict[str, list[Component]] = {}
     room = ground.memory
     for topic, parts in pending.items():
         share = min(1.0, SPREAD * mass_weight(tree, parts)) * _rate_of(tree, ground, topic, parts)
@@ -232,7 +234,7 @@ def _batches(
     yield batch
 
 
-def _rate_of(tree: Grown, ground: Ground, topic: str, parts: list[Part]) -> float:
+def _rate_of(tree: Grown, ground: Ground, topic: str, parts: list[Component]) -> float:
     """Share of the documents that a topic is learnt from: the smaller, the larger."""
     share = max(mass_weight(tree, parts), 1e-9)
     if topic == ROOT or ground.options.sample != "auto":
@@ -241,7 +243,7 @@ def _rate_of(tree: Grown, ground: Ground, topic: str, parts: list[Part]) -> floa
 
 
 def _visit(
-    tree: Grown, ground: Ground, fresh: Sequence[str], masses: Mapping[str, list[Part]]
+    tree: Grown, ground: Ground, fresh: Sequence[str], masses: Mapping[str, list[Component]]
 ) -> dict[str, list[Counts]]:
     """One pass: shares of all documents in what is fresh, and samples of some topics."""
     ground.progress.stage(
@@ -267,7 +269,7 @@ def _visit(
 def _decompose(
     tree: Grown,
     ground: Ground,
-    masses: Mapping[str, list[Part]],
+    masses: Mapping[str, list[Component]],
     samples: dict[str, list[Counts]],
 ) -> dict[str, str]:
     """Split topics; those that cannot be split become leaves. Returns names of decompositions."""
@@ -281,11 +283,13 @@ def _decompose(
             tree.nodes[topic].reason = result
             continue
         done[topic] = _free_name(tree, ground, topic)
-        tree.splits[done[topic]] = replace(result, parts=masses[topic])
+        tree.splits[done[topic]] = replace(result, components=masses[topic])
     return done
 
 
-def _found(tree: Grown, ground: Ground, samples: dict[str, list[Counts]]) -> Iterator[Split | str]:
+def _found(
+    tree: Grown, ground: Ground, samples: dict[str, list[Counts]]
+) -> Iterator[Decomposition | str]:
     """Decompositions, or why there are none; a sample is let go as soon as it is taken."""
     topics = list(samples)
     if ground.splitter is None:
@@ -310,10 +314,10 @@ def _free_name(tree: Grown, ground: Ground, topic: str) -> str:
 def expand(tree: Grown, ground: Ground, topic: str, name: str) -> list[Node]:
     """Children of a topic, one for each topic that it was decomposed into."""
     size = tree.splits[name].topics.size
-    return make_children(tree, ground, tree.nodes[topic], Part(name, list(range(size))), size)
+    return make_children(tree, ground, tree.nodes[topic], Component(name, list(range(size))), size)
 
 
-def make_children(tree: Grown, ground: Ground, top: Node, part: Part, k: int) -> list[Node]:
+def make_children(tree: Grown, ground: Ground, top: Node, part: Component, k: int) -> list[Node]:
     """Make `k` children of a topic from some topics of a decomposition.
 
     Those that need a decomposition of their own have no reason to be leaves.
@@ -326,12 +330,12 @@ def make_children(tree: Grown, ground: Ground, top: Node, part: Part, k: int) ->
     groups.sort(key=lambda group: (-weights[group].sum(), group))
     children = []
     for group in groups:
-        share, parts = float(weights[group].sum() / whole), [Part(part.split, group)]
+        share, parts = float(weights[group].sum() / whole), [Component(part.split, group)]
         child = Node(
             id=child_id(top.id, group, found.digest),
             parent=top.id,
             level=top.level + 1,
-            parts=parts,
+            components=parts,
             words=mixed_words(tree, parts, ground.retention.astype(np.float64)),
             weight=top.weight * share,
             alpha=found.alpha0 * share,
@@ -372,7 +376,9 @@ def _count_documents(tree: Grown, ground: Ground, fresh: Collection[str]) -> Non
     _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh)
 
 
-def measured(tree: Grown, ground: Ground, masses: Mapping[str, list[Part]]) -> dict[str, float]:
+def measured(
+    tree: Grown, ground: Ground, masses: Mapping[str, list[Component]]
+) -> dict[str, float]:
     """Sum over all documents of their shares in some masses, by name."""
     given = model_of(tree, ground), ground.book.kept(), list(masses.values())
     total = np.zeros(len(masses))

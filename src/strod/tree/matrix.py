@@ -12,7 +12,7 @@ from strod.compute.blas import one_blas_thread
 from strod.model.draws import draws
 from strod.progress import Silent
 from strod.tree.grow import Ground, Grown, grow
-from strod.values.shares import MemoryBook
+from strod.values.shares import MemoryShareStore
 from strod.values.words import thinning
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ def matrix_shards(counts: csr_array) -> list[MatrixShard]:
 
 def grow_matrix(
     counts: csr_array, options: TreeOptions, engine: Engine, **more: Any
-) -> tuple[Grown, MemoryBook]:
+) -> tuple[Grown, MemoryShareStore]:
     """Grow a tree over the rows of `counts`; returns it and the documents' shares.
 
     `more` are attributes of `strod.tree.grow.Ground`.
     """
-    book = MemoryBook()
+    book = MemoryShareStore()
     occurrences = np.asarray(counts.sum(axis=0), dtype=np.int64).ravel()
     refs, retention = matrix_shards(counts), thinning(occurrences, options.thin)
     ground = Ground(refs, retention, options, engine, book, Silent(), **more)

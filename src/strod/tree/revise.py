@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
-from strod.values.topic import ROOT, Node, Part
+from strod.values.topic import ROOT, Component, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,13 +69,13 @@ class Plan:
         return self.new + self.touched
 
 
-def combined(masses: Iterable[Sequence[Part]]) -> list[Part]:
+def combined(masses: Iterable[Sequence[Component]]) -> list[Component]:
     """Disjoint masses as one: a part for each decomposition, fine topics in order."""
     fine: dict[str, list[int]] = {}
     for mass in masses:
         for part in mass:
             fine.setdefault(part.split, []).extend(part.fine)
-    return [Part(name, sorted(numbers)) for name, numbers in fine.items()]
+    return [Component(name, sorted(numbers)) for name, numbers in fine.items()]
 
 
 def descendants(tree: Grown, name: str) -> list[str]:
@@ -92,7 +92,7 @@ def surroundings(tree: Grown, names: Iterable[str]) -> list[str]:
     return [name for name, node in tree.nodes.items() if {name, node.parent} & chains]
 
 
-def mixed_words(tree: Grown, parts: Sequence[Part], kept: Array) -> Array:
+def mixed_words(tree: Grown, parts: Sequence[Component], kept: Array) -> Array:
     """φ of a mass: the words of its fine topics, no longer thinned, by what they weigh."""
     total = np.zeros(len(kept))
     for part in parts:
@@ -106,12 +106,12 @@ def mixed_words(tree: Grown, parts: Sequence[Part], kept: Array) -> Array:
     return result
 
 
-def mass_weight(tree: Grown, parts: Sequence[Part]) -> float:
+def mass_weight(tree: Grown, parts: Sequence[Component]) -> float:
     """Weight of a mass as the samples of its decompositions have it."""
     if not parts:
         return 1.0
     return sum(
-        mass_weight(tree, tree.splits[name].parts)
+        mass_weight(tree, tree.splits[name].components)
         * float(tree.splits[name].overlap.weights[fine].sum())
         for name, fine in parts
     )
@@ -153,13 +153,15 @@ def merge(tree: Grown, names: Sequence[str]) -> Plan:
     members = [tree.nodes[name] for name in parent.children if name in names]
     if len(members) != len(names):
         raise UsageError("merge takes children of one topic; move them first")
-    parts = combined(member.parts for member in members)
+    parts = combined(member.components for member in members)
     whole = Node(_merged_id(names, parts), parent.id, members[0].level, parts, parent.words)
     whole.weight = sum(member.weight for member in members)
     named = [member for member in members if member.named]
     if named:  # the first one is the heaviest
         whole.label, whole.named = named[0].label, True
-    whole.bids = [bid for member in members for bid in member.bids or [member.parts]]
+    whole.path_scores = [
+        bid for member in members for bid in member.path_scores or [member.components]
+    ]
     tree.nodes[whole.id] = whole
     if any(member.children for member in members):
         for member in members:
@@ -175,7 +177,7 @@ def merge(tree: Grown, names: Sequence[str]) -> Plan:
     return Plan(new=(whole.id,), gone=gone, weighed=frozenset({whole.id}))
 
 
-def _merged_id(names: Sequence[str], parts: list[Part]) -> str:
+def _merged_id(names: Sequence[str], parts: list[Component]) -> str:
     """Id of a merged topic: of what was merged, and of what that was made of then.
 
     The text is written out, so that no other name of a class or a field changes an id.
@@ -200,14 +202,14 @@ def reorder(tree: Grown) -> None:
     tree.nodes.update(nodes)
 
 
-def bequests(tree: Grown, name: str) -> dict[str, list[Part]]:
+def bequests(tree: Grown, name: str) -> dict[str, list[Component]]:
     """Who gets what of a topic that is removed: siblings, and topics below them."""
     parent, node = _parent(tree, name), tree.nodes[name]
-    given: dict[str, list[Part]] = {}
-    for part in node.parts:
+    given: dict[str, list[Component]] = {}
+    for part in node.components:
         for fine in part.fine:
             for taker in _takers(tree, parent, part.split, fine, name):
-                given.setdefault(taker, []).append(Part(part.split, [fine]))
+                given.setdefault(taker, []).append(Component(part.split, [fine]))
     return {taker: combined([parts]) for taker, parts in given.items()}
 
 
@@ -220,8 +222,8 @@ def remove(tree: Grown, name: str) -> Plan:
         parent.alpha0, parent.reason = 0.0, COLLAPSED
         return Plan(gone=gone)
     for taker, parts in given.items():
-        tree.nodes[taker].parts = combined([tree.nodes[taker].parts, parts])
-        tree.nodes[taker].bids = []
+        tree.nodes[taker].components = combined([tree.nodes[taker].components, parts])
+        tree.nodes[taker].path_scores = []
     heirs = [child for child in parent.children if child in given]
     for heir in heirs:
         tree.nodes[heir].alpha += node.alpha / len(heirs)
@@ -241,7 +243,7 @@ def _takers(tree: Grown, parent: Node, split: str, fine: int, gone: str) -> list
 def _lift(tree: Grown, name: str, split: str, fine: int) -> tuple[float, float]:
     """How much more often than by chance a topic and a fine topic share documents."""
     node, shared = tree.nodes[name], tree.splits[split].overlap
-    own = [number for part in node.parts if part.split == split for number in part.fine]
+    own = [number for part in node.components if part.split == split for number in part.fine]
     if not own:
         return 0.0, node.weight
     chance = max(float(shared.weights[own].sum() * shared.weights[fine]), 1e-12)
@@ -271,8 +273,8 @@ def move(tree: Grown, name: str, target: str) -> Plan:
     touched = [one for chain in above for one in chain if one not in both]
     for one in sorted(touched, key=lambda one: -tree.nodes[one].level):
         children = tree.nodes[one].children
-        tree.nodes[one].parts = combined(tree.nodes[child].parts for child in children)
-        tree.nodes[one].bids = []
+        tree.nodes[one].components = combined(tree.nodes[child].components for child in children)
+        tree.nodes[one].path_scores = []
     node.alpha = node.alpha or 1.0
     reorder(tree)
     return Plan(touched=tuple(touched), weighed=frozenset(touched))

@@ -85,7 +85,7 @@ def head_words(
         if name not in fresh:
             continue
         if node.parent is None:
-            node.heads = _largest(root, root > 0).tolist()
+            node.top_words = _largest(root, root > 0).tolist()
             continue
         if node.parent not in logs:
             logs[node.parent] = safe_log(toned(nodes[node.parent].words, kept))
@@ -103,7 +103,7 @@ def head_words(
         score = weights[name]
         share = normal(score)
         mean = affinity(pairs, documents) @ share / np.maximum(1 - share, 0.1)
-        nodes[name].heads = words[
+        nodes[name].top_words = words[
             np.argsort(-score * np.exp(TOGETHER * mean), kind="stable")
         ].tolist()
 

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.values.split import Split
-    from strod.values.topic import Node, Part
+    from strod.values.split import Decomposition
+    from strod.values.topic import Component, Node
 
     Array = NDArray[np.float64]
 
 __all__ = [
-    "Book",
     "Kept",
     "Masses",
-    "MemoryBook",
+    "MemoryShareStore",
     "MemoryShares",
     "Placed",
+    "ShareStore",
     "Shares",
     "Structure",
     "TopicShares",
@@ -64,21 +64,21 @@ class Structure(NamedTuple):
     ----------
     children : list of str
         Ids.
-    parts : list of Part
+    components : list of Component
         What it is made of.
-    bids : list of list of Part
+    path_scores : list of list of Component
         What competes for documents in its place, if it was merged.
     """
 
     children: list[str]
-    parts: list[Part]
-    bids: list[list[Part]]
+    components: list[Component]
+    path_scores: list[list[Component]]
 
 
 def structure(nodes: Mapping[str, Node]) -> dict[str, Structure]:
     """The structure of a tree, as it is now."""
     return {
-        name: Structure(list(node.children), list(node.parts), list(node.bids))
+        name: Structure(list(node.children), list(node.components), list(node.path_scores))
         for name, node in nodes.items()
     }
 
@@ -122,7 +122,7 @@ class Placed:
         return replace(self, found={**self.found, **found})
 
 
-class Book(Protocol):
+class ShareStore(Protocol):
     """Takes the shares of all documents in every decomposition, by its name."""
 
     def append(self, owner: str, part: Shares) -> None:
@@ -146,7 +146,7 @@ class MemoryShares:
         return rows(self.whole[owner], first, size)
 
 
-class MemoryBook:
+class MemoryShareStore:
     """Keeps them in memory."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class Masses:
 
     Parameters
     ----------
-    splits : mapping of Split
+    splits : mapping of Decomposition
         The decompositions.
     placed : Placed
         Shares of the documents in a decomposition.
@@ -203,24 +203,24 @@ class Masses:
         Number of documents.
     """
 
-    def __init__(self, splits: Mapping[str, Split], placed: Placed, size: int) -> None:
+    def __init__(self, splits: Mapping[str, Decomposition], placed: Placed, size: int) -> None:
         self._splits, self._placed, self._size = splits, placed, size
         self._columns: dict[str, Array] = {}
         self._whole: dict[str, Array] = {}
 
-    def of(self, parts: Sequence[Part]) -> Array:
+    def of(self, parts: Sequence[Component]) -> Array:
         """Σ over the parts of the decomposition's own share times that of its fine topics."""
         if not parts:
             return np.ones(self._size)
         first, *others = (self._part(part) for part in parts)
         return sum(others, first)
 
-    def _part(self, part: Part) -> Array:
+    def _part(self, part: Component) -> Array:
         name = part.split
         if name not in self._columns:
             split = self._splits[name]
             self._columns[name] = local_shares(self._placed[name], split.overlap.weights)
-            self._whole[name] = self.of(split.parts)
+            self._whole[name] = self.of(split.components)
         return self._whole[name] * _sum(self._columns[name], part.fine)
 
 
@@ -229,18 +229,18 @@ class TopicShares(dict[str, "Array"]):
 
     Attributes
     ----------
-    bids : dict of ndarray
+    path_scores : dict of ndarray
         What a topic that was merged puts forward when the path of a document is decided:
         the largest share of the topics it was merged from. So a document that led to one of
         them leads to it, and none is drawn from other topics.
     """
 
     def __init__(self, nodes: Mapping[str, Node | Structure], masses: Masses) -> None:
-        super().__init__((name, masses.of(node.parts)) for name, node in nodes.items())
-        self.bids = {
-            name: np.max([masses.of(parts) for parts in node.bids], axis=0)
+        super().__init__((name, masses.of(node.components)) for name, node in nodes.items())
+        self.path_scores = {
+            name: np.max([masses.of(parts) for parts in node.path_scores], axis=0)
             for name, node in nodes.items()
-            if node.bids
+            if node.path_scores
         }
 
 
@@ -262,7 +262,7 @@ def paths(
     in the order of `nodes`.
     """
     number = {name: index for index, name in enumerate(nodes)}
-    bids = {**shares, **shares.bids} if isinstance(shares, TopicShares) else shares
+    scores = {**shares, **shares.path_scores} if isinstance(shares, TopicShares) else shares
     here = np.full(len(shares[root]), number[root])
     levels = [here]
     while True:
@@ -271,7 +271,7 @@ def paths(
             there = np.flatnonzero(here == number[name]) if node.children else here[:0]
             if there.size:
                 children = sorted(node.children, key=number.__getitem__)  # ties: the older one
-                best = np.stack([bids[child][there] for child in children])
+                best = np.stack([scores[child][there] for child in children])
                 numbers = np.array([number[child] for child in children])
                 deeper[there] = numbers[best.argmax(axis=0)]
         if (deeper < 0).all():

@@ -14,11 +14,11 @@ from strod.values.padding import whole_lanes, with_lanes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.values.topic import Part
+    from strod.values.topic import Component
 
     Array = NDArray[np.float64]
 
-__all__ = ["FineTopics", "Merge", "Overlap", "Split"]
+__all__ = ["Cooccurrence", "Decomposition", "FineTopics", "Merge"]
 
 PSEUDO = 1.0  # at most added to every expected count of a word in a topic
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
@@ -87,7 +87,7 @@ class FineTopics:
         return with_lanes(np.log(self.words)), np.log(weights / weights.sum())
 
 
-class Overlap(NamedTuple):
+class Cooccurrence(NamedTuple):
     """How topics share documents.
 
     Attributes
@@ -122,14 +122,14 @@ class Merge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Split:
+class Decomposition:
     """What a node was decomposed into.
 
     Attributes
     ----------
     topics : FineTopics
         The fine topics.
-    overlap : Overlap
+    overlap : Cooccurrence
         Their weights, and how they share documents.
     merges : list of Merge
         Their dendrogram.
@@ -143,19 +143,19 @@ class Split:
         Eigenvalue that chance alone may reach.
     documents : int
         Documents it was learnt from.
-    parts : list of Part
+    components : list of Component
         What was decomposed; none is all there is.
     """
 
     topics: FineTopics
-    overlap: Overlap
+    overlap: Cooccurrence
     merges: list[Merge]
     alpha0: float
     total: float
     values: list[float]
     noise: float
     documents: int
-    parts: list[Part] = field(default_factory=list)
+    components: list[Component] = field(default_factory=list)
 
     @cached_property
     def digest(self) -> str:

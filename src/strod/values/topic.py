@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["ROOT", "Node", "Part", "child_id", "number_children", "seed_of", "walk"]
+__all__ = ["ROOT", "Component", "Node", "child_id", "number_children", "seed_of", "walk"]
 
 ROOT = "o"
 
 
-class Part(NamedTuple):
+class Component(NamedTuple):
     """Some fine topics of a decomposition.
 
     What topics are made of, and what decompositions decompose: a list of parts is a share of
@@ -65,7 +65,7 @@ class Node:
         Id of the parent.
     level : int
         0 for the root.
-    parts : list of Part
+    components : list of Component
         What it is made of; none for the root.
     words : ndarray of shape (V,), or a function that gives it
         φ.
@@ -81,7 +81,7 @@ class Node:
         Ids, by falling weight.
     reason : str
         Why it is a leaf; empty if it is not.
-    heads : list of int
+    top_words : list of int
         The words that stand for it, the best first.
     phrases : list of (str, float)
         The phrases that stand for it and their scores, the best first.
@@ -93,7 +93,7 @@ class Node:
         Whether it survives when its parent is split again.
     named : bool
         Whether somebody gave it its name.
-    bids : list of list of Part
+    path_scores : list of list of Component
         If it was merged: what its members were made of. They compete for documents as before.
     number : int
         Its place in the path among its siblings; it never gets another one there. 0 for the root.
@@ -104,7 +104,7 @@ class Node:
     id: str
     parent: str | None
     level: int
-    parts: list[Part]
+    components: list[Component]
     words: _Words = _Words()
     weight: float = 1.0
     alpha: float = 1.0
@@ -112,13 +112,13 @@ class Node:
     documents: int = 0
     children: list[str] = field(default_factory=list)
     reason: str = ""
-    heads: list[int] = field(default_factory=list)
+    top_words: list[int] = field(default_factory=list)
     phrases: list[tuple[str, float]] = field(default_factory=list)
     units: list[int] = field(default_factory=list)
     label: str = ""
     pinned: bool = False
     named: bool = False
-    bids: list[list[Part]] = field(default_factory=list)
+    path_scores: list[list[Component]] = field(default_factory=list)
     number: int = 0
     last_number: int = 0
 

@@ -27,9 +27,9 @@ from strod.progress import Silent
 from strod.store.arrays import ArrayWriter
 from strod.store.change import change
 from strod.store.history import appended, next_segment
-from strod.store.schema import Change
+from strod.store.schema import ChangeRecord
 from strod.store.schema import replace as record_with
-from strod.store.splits import DiskBook
+from strod.store.splits import DiskShareStore
 from strod.store.tables import numbers
 from strod.store.topics import undone_changes, write_revision
 from strod.text.sources import resolve
@@ -237,7 +237,7 @@ class _Addition:
         return empty, missing / max(total, 1)
 
     def _cut(self, segment: Corpus) -> None:
-        book = self._workspace.phrasebook
+        book = self._workspace.phrase_index
         units = book.units
         segmenter = Segmenter(units.alphabet, units.phrases)
         found = self._engine.map(cut, segment.refs(), segmenter, units.unit_of, units.size)
@@ -252,7 +252,7 @@ class _Addition:
         documents = np.zeros(len(nodes), dtype=np.int64)
         weights = np.zeros(len(nodes))
         self._progress.stage("placing documents", self._new.documents, "documents")
-        with DiskBook(self._staging.folder, [(self._name, self._new.documents)]) as own:
+        with DiskShareStore(self._staging.folder, [(self._name, self._new.documents)]) as own:
             found = self._engine.map(place_new, refs, self._tree.model)
             for ref, part in zip(refs, found, strict=True):
                 for name, shares in part.shares.items():
@@ -270,7 +270,7 @@ class _Addition:
 
     def _new_phrases(self) -> list[tuple[str, int]]:
         """Frequent phrases of the new documents that the corpus does not have."""
-        book, lexicon = self._workspace.phrasebook, lexicon_of(self._new, "none")
+        book, lexicon = self._workspace.phrase_index, lexicon_of(self._new, "none")
         found = collect(self._new.refs(), lexicon, PhraseOptions(), self._engine, Silent())
         fresh = [
             (tuple(lexicon.words[token] for token in found.form_tokens(phrase)), phrase.count)
@@ -295,7 +295,7 @@ class _Addition:
         what = f"add {counted(self._new.documents, 'document')}{gone}"
         when = datetime.now(UTC).isoformat(timespec="seconds")
         undone = undone_changes(self._workspace.files, manifest.tree)
-        record = Change(what=what, note=note, when=when, undone=undone)
+        record = ChangeRecord(what=what, note=note, when=when, undone=undone)
         nodes = self._tree.nodes.values()
         write_revision(folder, nodes, record, tree.history[-1], manifest.parts)
         content = record_with(manifest, corpus=self._about, tree=tree)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from strod.options import Tokenizer
     from strod.progress import Progress
     from strod.store.schema import CorpusSettings
-    from strod.text.sources import Part
+    from strod.text.sources import Source
     from strod.workspace.workspace import Workspace
 
     Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ def _sources(source: Any, more: tuple[Any, ...]) -> list[Any]:
 
 def _assigned(
     workspace: Workspace,
-    parts: list[Part],
+    parts: list[Source],
     chosen: CorpusOptions,
     progress: Progress,
     tell: Callable[[str], None] | None,

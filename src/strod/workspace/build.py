@@ -30,15 +30,15 @@ from strod.progress import Progress, Silent
 from strod.store.files import Files
 from strod.store.manifest import FORMAT, VERSION
 from strod.store.publish import publish_folder, write_json
-from strod.store.schema import Change, Last, Manifest, PhrasesRecord, TreeRecord, TreeSettings
-from strod.store.splits import DiskBook, write_split
+from strod.store.schema import ChangeRecord, Last, Manifest, PhrasesRecord, TreeRecord, TreeSettings
+from strod.store.splits import DiskShareStore, write_split
 from strod.store.tables import numbers
 from strod.store.topics import write_revision
 from strod.text.sources import resolve
 from strod.tree.grow import Ground, Grown, grow, model_of
 from strod.values.topic import ROOT
 from strod.values.words import thinning
-from strod.workspace.phrases import PhraseBook
+from strod.workspace.phrases import PhraseIndex
 from strod.workspace.tree import Tree
 from strod.workspace.warmup import compile_kernels
 from strod.workspace.warned import left_out, warned
@@ -109,7 +109,7 @@ def build(
         watch.stage("corpus", passes=1)
         reader = Corpus.drafted(root, corpus.about)
         with make_engine(chosen.engine, chosen.threads) as engine, one_blas_thread():
-            book = PhraseBook.collected(root, reader, chosen, wanted, engine, progress)
+            book = PhraseIndex.collected(root, reader, chosen, wanted, engine, progress)
             book.write(engine, progress)
             watch.stage("phrases", **_counted(book.units))
             tree, shares = _grow(root, reader, chosen, shape, engine, progress)
@@ -189,7 +189,7 @@ def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it m
             memory,
         )
     baseline = shape.method in BASELINES
-    with DiskBook(root, corpus.segments) as book:
+    with DiskShareStore(root, corpus.segments) as book:
         ground = Ground(
             refs=refs,
             retention=thinning(occurrences, shape.thin),
@@ -206,7 +206,7 @@ def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it m
 
 def _write(root: Path, tree: Grown) -> None:
     """Write the tree; the shares of the documents are there already."""
-    write_revision(root, tree.nodes.values(), Change(what="build"), 1)
+    write_revision(root, tree.nodes.values(), ChangeRecord(what="build"), 1)
     for name, split in tree.splits.items():
         write_split(root, name, split)
 

@@ -87,7 +87,7 @@ def _members(node: Node, gone: Sequence[Node]) -> list[str]:
 
 
 def _components(node: Node) -> set[tuple[str, int]]:
-    return {(part.split, fine) for part in node.parts for fine in part.fine}
+    return {(part.split, fine) for part in node.components for fine in part.fine}
 
 
 def _differs(before: Topic, after: Node) -> bool:

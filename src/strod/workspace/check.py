@@ -20,7 +20,7 @@ from strod.store.splits import SavedShares, read_split, read_splits
 from strod.store.topics import node_sha256, read_revision, revision_name
 from strod.text.tokenizers import BUILT_IN
 from strod.workspace.assign import same_words
-from strod.workspace.phrases import PhraseBook
+from strod.workspace.phrases import PhraseIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +130,7 @@ def _corpus(files: Files, about: CorpusRecord) -> Iterator[str]:
 
 def _phrases(files: Files, corpus: Corpus) -> None:
     settings = corpus.about.settings
-    book = PhraseBook(files, corpus, settings.language, stemmed=settings.stem)
+    book = PhraseIndex(files, corpus, settings.language, stemmed=settings.stem)
     for ref in book.refs:
         _ = ref.open().counts
 

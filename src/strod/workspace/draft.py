@@ -14,7 +14,7 @@ from strod.model.grouping import inside
 from strod.model.options import TreeOptions
 from strod.model.placed import DocumentShares
 from strod.store.schema import as_json
-from strod.store.splits import DiskBook
+from strod.store.splits import DiskShareStore
 from strod.tree import revise
 from strod.tree.grow import (
     Ground,
@@ -27,7 +27,7 @@ from strod.tree.grow import (
     split,
 )
 from strod.tree.revise import Plan
-from strod.values.topic import Part, number_children
+from strod.values.topic import Component, number_children
 from strod.workspace.change import compared
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class TreeDraft:
         self.tree = Grown(nodes, dict(workspace.tree.splits))
         self._known = set(self.tree.splits)
         self._taken = set(staging.folders("tree/splits"))
-        self._shares = DiskBook(staging, workspace.corpus.segments, workspace.tree.saved)
+        self._shares = DiskShareStore(staging, workspace.corpus.segments, workspace.tree.saved)
 
     def id(self, topic: str) -> str:
         """Id of a topic that was given by path or id."""
@@ -132,11 +132,11 @@ class TreeDraft:
         node = self.tree.nodes[self.id(topic)]
         pinned = [name for name in node.children if self.tree.nodes[name].pinned]
         others = [name for name in node.children if name not in pinned]
-        parts = node.parts
+        parts = node.components
         if pinned:
             if not others:
                 raise UsageError(f"{topic}: all its children are pinned; unpin one first")
-            parts = revise.combined(self.tree.nodes[name].parts for name in others)
+            parts = revise.combined(self.tree.nodes[name].components for name in others)
         if pinned and height > 1:
             raise UsageError(f"{topic}: has pinned children; expand it with `height` 1")
         wanted = children
@@ -152,7 +152,7 @@ class TreeDraft:
         with self._shares:
             if isinstance(wanted, int) and not fresh and (known := self._known_part(parts, wanted)):
                 children_now = make_children(self.tree, ground, node, known, wanted)
-                pending = {one.id: one.parts for one in children_now if not one.reason}
+                pending = {one.id: one.components for one in children_now if not one.reason}
                 made = [one.id for one in children_now] + deepen(self.tree, ground, pending)
             else:
                 made = split(self.tree, ground, node, parts)
@@ -164,12 +164,12 @@ class TreeDraft:
         gone = [name for name in self._paths.nodes if name not in self.tree.nodes]
         return Plan(new=tuple(self._renewed(made)), gone=tuple(gone))
 
-    def _known_part(self, parts: list[Part], wanted: int) -> Part | None:
+    def _known_part(self, parts: list[Component], wanted: int) -> Component | None:
         """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
         found = [
-            Part(name, list(range(split.topics.size)))
+            Component(name, list(range(split.topics.size)))
             for name, split in self.tree.splits.items()
-            if split.parts == parts
+            if split.components == parts
         ]
         if len(parts) == 1:
             [part] = parts
@@ -216,11 +216,11 @@ class TreeDraft:
         nodes, ground = self.tree.nodes, self._ground()
         retention = ground.retention.astype(np.float64)
         for name in counted:
-            nodes[name].words = revise.mixed_words(self.tree, nodes[name].parts, retention)
+            nodes[name].words = revise.mixed_words(self.tree, nodes[name].components, retention)
         finish(self.tree, ground, set(counted), weighed)
         parents = {str(nodes[name].parent) for name in counted}
         around = revise.surroundings(self.tree, parents)
-        self._workspace.phrasebook.describe(
+        self._workspace.phrase_index.describe(
             nodes,
             [name for name in nodes if name in parents],
             DocumentShares(model_of(self.tree, ground), self._shares.kept(), around),
@@ -235,4 +235,4 @@ class TreeDraft:
 
 
 def _copied(node: Node) -> Node:
-    return replace(node, parts=list(node.parts), children=list(node.children))
+    return replace(node, components=list(node.components), children=list(node.children))

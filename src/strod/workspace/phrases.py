@@ -15,7 +15,7 @@ from strod.phrases.cut import cut
 from strod.phrases.describe import describe, spelled
 from strod.phrases.names import name_children
 from strod.phrases.segmentation import Contexts, Segmenter
-from strod.phrases.units import Lexicon
+from strod.phrases.units import PhraseLexicon
 from strod.store.files import Files
 from strod.store.tables import numbers
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
     from strod.engine.protocol import Engine
     from strod.options import CorpusOptions
-    from strod.phrases.counts import Shares
+    from strod.phrases.counts import ShareReader
     from strod.phrases.options import PhraseOptions
     from strod.phrases.segmentation import Occurrences
     from strod.phrases.units import Units
     from strod.progress import Progress
     from strod.values.topic import Node
 
-__all__ = ["PhraseBook", "lexicon_of"]
+__all__ = ["PhraseIndex", "lexicon_of"]
 
 
-class PhraseBook:
+class PhraseIndex:
     """Words and phrases of a corpus, and documents by them.
 
     Parameters
@@ -80,7 +80,7 @@ class PhraseBook:
         wanted: PhraseOptions,
         engine: Engine,
         progress: Progress,
-    ) -> PhraseBook:
+    ) -> PhraseIndex:
         """Mine the phrases of a corpus."""
         lexicon = lexicon_of(corpus, chosen.language)
         units = collect(corpus.refs(), lexicon, wanted, engine, progress)
@@ -112,7 +112,7 @@ class PhraseBook:
         self,
         nodes: dict[str, Node],
         parents: Sequence[str],
-        shares: Shares,
+        shares: ShareReader,
         engine: Engine,
         progress: Progress,
         only: Collection[str] | None = None,
@@ -152,10 +152,10 @@ def _noted(
         yield counts
 
 
-def lexicon_of(corpus: Corpus, language: str) -> Lexicon:
+def lexicon_of(corpus: Corpus, language: str) -> PhraseLexicon:
     """The words of a corpus."""
     table = corpus.lexicon
-    return Lexicon(
+    return PhraseLexicon(
         table["word"].to_pylist(),
         numbers(table["occurrences"]),
         numbers(table["stop"]),

@@ -13,7 +13,7 @@ from strod.errors import UsageError
 from strod.options import check_text
 from strod.phrases.names import name_children
 from strod.store.history import appended
-from strod.store.schema import Change as ChangeRecord
+from strod.store.schema import ChangeRecord
 from strod.store.schema import replace as record_with
 from strod.store.splits import write_split
 from strod.store.topics import (

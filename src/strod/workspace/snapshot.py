@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strod.phrases.units import Units
-    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.phrases import PhraseIndex
 
 __all__ = ["Snapshot"]
 
@@ -66,13 +66,13 @@ class Snapshot:
         return Tree(self.files, self.corpus, self.manifest.tree.settings, self.revision)
 
     @cached_property
-    def phrasebook(self) -> PhraseBook:
+    def phrase_index(self) -> PhraseIndex:
         """Words and phrases, and documents by them."""
-        from strod.workspace.phrases import PhraseBook  # noqa: PLC0415 - readers of a tree need none
+        from strod.workspace.phrases import PhraseIndex  # noqa: PLC0415 - readers of a tree need none
 
         settings, known = self.manifest.corpus.settings, self._before
         units = known[1] if known is not None and known[0] == self._forms else None
-        book = PhraseBook(
+        book = PhraseIndex(
             self.files, self.corpus, settings.language, stemmed=settings.stem, units=units
         )
         self._before = self._forms, book.units

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strod.store.files import Files
     from strod.store.schema import TreeSettings
     from strod.values.shares import Structure
-    from strod.values.split import Split
+    from strod.values.split import Decomposition
     from strod.values.topic import Node
 
     Array = NDArray[np.float64]
@@ -249,11 +249,11 @@ class Tree(Mapping[str, Topic]):
         words, root = self[node.id].distribution, self.root.distribution
         parent = self[node.parent].distribution if node.parent else None
         rest = ranked(words, parent, root, self.retention.astype(np.float64))
-        heads = np.array(node.heads, dtype=np.int64)
-        return np.concatenate([heads, rest[~np.isin(rest, heads)]])
+        best = np.array(node.top_words, dtype=np.int64)
+        return np.concatenate([best, rest[~np.isin(rest, best)]])
 
     @cached_property
-    def splits(self) -> dict[str, Split]:
+    def splits(self) -> dict[str, Decomposition]:
         """Decompositions that the topics are made of."""
         return read_splits(self._files, self.nodes.values(), self._corpus.about.vocabulary)
 

@@ -23,13 +23,13 @@ from strod.passes.cooccur import meetings
 from strod.phrases.counts import topical_counts
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
-from strod.phrases.topical import Batch
+from strod.phrases.topical import TopicBatch
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
 from strod.tree.matrix import MatrixShard
 from strod.values.split import FineTopics
-from strod.workspace.phrases import PhraseBook
+from strod.workspace.phrases import PhraseIndex
 
 if TYPE_CHECKING:
     from strod.progress import Progress
@@ -83,11 +83,13 @@ def _mine_once(corpus: Corpus) -> None:
     """Phrases of a tiny corpus that meet, for a tree of one topic with one child."""
     options, root = CorpusOptions(workers=1), Path()
     wanted = PhraseOptions(phrase_min_count=2)
-    book = PhraseBook.collected(root, corpus, options, wanted, Serial(), Silent())
+    book = PhraseIndex.collected(root, corpus, options, wanted, Serial(), Silent())
     segmenter = Segmenter(book.units.alphabet, book.units.phrases)
     shard = next(corpus.shards())
     counts, _ = segmenter.counts(shard, book.units.unit_of, book.units.size)
-    batch = Batch(["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"], np.ones(2, dtype=bool))
+    batch = TopicBatch(
+        ["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"], np.ones(2, dtype=bool)
+    )
     likely = np.ones((book.units.size, 2), dtype=np.float32)
     rows = MatrixShard(0, shard.size, counts)
     meetings([rows], [np.zeros(1, dtype=np.int64)], book.units.size, Serial())

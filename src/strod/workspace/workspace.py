@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strod.store.schema import Manifest
     from strod.workspace.add import Addition
     from strod.workspace.change import Change
-    from strod.workspace.phrases import PhraseBook
+    from strod.workspace.phrases import PhraseIndex
     from strod.workspace.revise import Reviser
     from strod.workspace.tree import Tree
 
@@ -88,9 +88,9 @@ class Workspace:
         return self._snapshot.tree
 
     @property
-    def phrasebook(self) -> PhraseBook:
+    def phrase_index(self) -> PhraseIndex:
         """Words and phrases, and documents by them."""
-        return self._snapshot.phrasebook
+        return self._snapshot.phrase_index
 
     @property
     def report(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from strod.model.decompose import NotSplit
 from strod.model.grouping import dendrogram
 from strod.model.inference import sparse_shares
 from strod.tree.grow import Ground, Grown, expand, finish
-from strod.values.split import FineTopics, Overlap, Split
+from strod.values.split import Cooccurrence, Decomposition, FineTopics
 from strod.values.topic import ROOT, Node, seed_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _Baseline:
             node.reason = str(leaf)
             return []
         split = as_split(division, self._ground.retention.astype(np.float64))
-        tree.splits[node.id] = replace(split, parts=node.parts)
+        tree.splits[node.id] = replace(split, components=node.components)
         tree.learning[node.id] = {
             "iterations": self._clock.done,
             "iterating_seconds": self._clock.spent,
@@ -100,7 +100,7 @@ class _Baseline:
         }
         below = [one for one in expand(tree, self._ground, node.id, node.id) if not one.reason]
         self._write(node.id, division)
-        return [(child, division.states[child.parts[0].fine[0]]) for child in below]
+        return [(child, division.states[child.components[0].fine[0]]) for child in below]
 
     def _write(self, name: str, division: Division) -> None:
         """The shares of all documents, those without text in the topic have none."""
@@ -149,7 +149,7 @@ def _some(division: Division) -> Division:
     )
 
 
-def as_split(division: Division, kept: Array) -> Split:
+def as_split(division: Division, kept: Array) -> Decomposition:
     """A decomposition with a fine topic for each child.
 
     Parameters
@@ -167,10 +167,12 @@ def as_split(division: Division, kept: Array) -> Split:
     lengths, sizes = tokens.sum(axis=1, keepdims=True), tokens.sum(axis=0)
     shares = np.divide(tokens, lengths, out=np.zeros_like(tokens), where=lengths > 0)
     total = float(sizes.sum())
-    shared = Overlap(sizes / total, shares.T @ tokens / total, sizes**2 / (tokens**2).sum(axis=0))
+    shared = Cooccurrence(
+        sizes / total, shares.T @ tokens / total, sizes**2 / (tokens**2).sum(axis=0)
+    )
     words = division.words / division.words.sum(axis=1, keepdims=True)
     counts = (words * kept * sizes[:, None]).astype(np.float32)
     documents = int(np.count_nonzero(lengths))
-    return Split(
+    return Decomposition(
         FineTopics(counts), shared, dendrogram(shared), division.alpha0, 0.0, [], 0.0, documents
     )
