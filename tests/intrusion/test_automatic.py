@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from strod.errors import UsageError
 from strod.intrusion import automatic
 from strod.intrusion.automatic import odd_one_out
-from strod.intrusion.meetings import count_meetings
+from strod.intrusion.cooccurrence import count_meetings
 from strod.progress import Silent
 from strod.workspace.workspace import Workspace
 
@@ -53,11 +53,11 @@ def test_npmi_against_sets() -> None:
 
 
 def test_the_odd_one_out_by_hand() -> None:
-    meetings = count_meetings([csr_array(DOCUMENTS)], [0, 1, 2, 3], 4, Silent())
+    cooccurrences = count_meetings([csr_array(DOCUMENTS)], [0, 1, 2, 3], 4, Silent())
     # 3 never meets 1 and 2: mean (0.21 - 1 - 1) / 3, below all others.
-    assert odd_one_out([(0,), (3,), (1,), (2,)], meetings) == [1]
-    assert odd_one_out([(0, 1), (3,), (2,)], meetings) == [1]
-    assert odd_one_out([(1,), (3,), (1,), (3,)], meetings) == [0, 1, 2, 3]  # all the same
+    assert odd_one_out([(0,), (3,), (1,), (2,)], cooccurrences) == [1]
+    assert odd_one_out([(0, 1), (3,), (2,)], cooccurrences) == [1]
+    assert odd_one_out([(1,), (3,), (1,), (3,)], cooccurrences) == [0, 1, 2, 3]  # all the same
 
 
 @pytest.fixture(scope="module")

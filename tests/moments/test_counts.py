@@ -46,7 +46,7 @@ def test_pairs_and_triples(chance: str, long: float, monkeypatch: pytest.MonkeyP
         documents = random_documents(random, width, 5, chance=chance)
         counts = oracles.counts(documents, width)
         say = [oracles.say(document, long) for document in documents]
-        assert np.allclose(counts.say, say, rtol=1e-12, atol=0)
+        assert np.allclose(counts.document_weight, say, rtol=1e-12, atol=0)
         assert np.allclose(counts.pairs(), expected(documents, 2, long), rtol=0, atol=EXACT)
         assert np.allclose(counts.triples(), expected(documents, 3, long), rtol=0, atol=EXACT)
         assert counts.pairs().min() >= 0
@@ -78,11 +78,13 @@ def test_long_documents_count_as_if_cut() -> None:
     lengths = [1, 99, 100, 101, 1000]
     documents = [[(i % 7, 1.0) for i in range(length)] for length in lengths]
     counts = oracles.counts(documents, 7)
-    assert np.allclose(counts.say, [1, 1, 1, 100 / 101, 0.1], rtol=1e-12, atol=0)
-    assert np.allclose(counts.say * counts.length(1), [1, 99, 100, 100, 100], rtol=1e-12, atol=0)
+    assert np.allclose(counts.document_weight, [1, 1, 1, 100 / 101, 0.1], rtol=1e-12, atol=0)
+    assert np.allclose(
+        counts.document_weight * counts.length(1), [1, 99, 100, 100, 100], rtol=1e-12, atol=0
+    )
     # Long is what belongs to the topic, not what is in the document.
     halves = oracles.counts([[(word, 0.5) for word, _ in document] for document in documents], 7)
-    assert np.allclose(halves.say, [1, 1, 1, 1, 0.2], rtol=1e-12, atol=0)
+    assert np.allclose(halves.document_weight, [1, 1, 1, 1, 0.2], rtol=1e-12, atol=0)
 
 
 def test_sample() -> None:

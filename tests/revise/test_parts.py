@@ -121,7 +121,9 @@ def naive_counts(built: Planted, parts: Sequence[Component], document: int) -> d
     where = slice(whole.indptr[document], whole.indptr[document + 1])
     tokens = dict(zip(whole.indices[where].tolist(), whole.tokens[where].tolist(), strict=True))
     if not parts:
-        return dict(zip(whole.indices[where].tolist(), whole.chance[where].tolist(), strict=True))
+        return dict(
+            zip(whole.indices[where].tolist(), whole.probability[where].tolist(), strict=True)
+        )
     total: dict[int, float] = {}
     for name, fine in parts:
         split = built.tree.splits[name]
@@ -205,7 +207,7 @@ def test_topical_counts_of_several_parts(built: Planted) -> None:
     for (name, parts), counts in zip(wanted.items(), found, strict=True):
         assert counts.size == DOCUMENTS
         assert (np.diff(counts.indptr) >= 0).all()
-        dense = counts.table(counts.chance.astype(np.float64)).toarray()
+        dense = counts.table(counts.probability.astype(np.float64)).toarray()
         kept = counts.table(counts.tokens.astype(np.float64)).toarray()
         assert (kept[dense > 0] == tokens[dense > 0]).all()
         for document in range(0, DOCUMENTS, STEP):
@@ -274,7 +276,7 @@ def test_added_rows_that_overlap(seed: int, number: int) -> None:
         parts.append(topical(np.where(own > 0, tokens, 0), own))
     found = added(parts)
     held = (chances > 0).any(axis=2) & (tokens > 0)
-    dense = found.table(found.chance.astype(np.float64)).toarray()
+    dense = found.table(found.probability.astype(np.float64)).toarray()
     np.testing.assert_allclose(dense, np.where(held, chances.sum(axis=2), 0), atol=1e-6)
     kept = found.table(found.tokens.astype(np.float64)).toarray()
     assert (kept == np.where(held, tokens, 0)).all()
@@ -288,7 +290,7 @@ def test_added_rows_that_overlap(seed: int, number: int) -> None:
 def test_added_chances_are_no_more_than_one() -> None:
     rows = [[2, 0, 1]]
     found = added([topical(rows, 0.7), topical(rows, 0.6)])
-    assert found.chance.tolist() == [1, 1]
+    assert found.probability.tolist() == [1, 1]
     one = random_counts(0)
     assert added([one]) is one
 

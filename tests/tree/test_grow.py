@@ -434,7 +434,7 @@ def test_what_hardly_belongs_to_a_topic_is_left_out() -> None:
         dropped += int((likely & ~keep).sum())
         assert part.size == DOCUMENTS
         assert np.array_equal(part.indices, counts.indices[keep])
-        np.testing.assert_allclose(part.chance, 0.005 * chance[keep, number], rtol=1e-6)
+        np.testing.assert_allclose(part.probability, 0.005 * chance[keep, number], rtol=1e-6)
     assert dropped > 0
 
 

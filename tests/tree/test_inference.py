@@ -70,7 +70,7 @@ def evidence(documents: Counts, topics: FineTopics, theta: Array) -> Array:
     found = np.zeros(topics.words.shape)
     for d, x in np.argwhere(table):
         ratio = table[d, x] / (theta[d] @ topics.words[x])
-        found[x] += documents.say[d] * ratio * theta[d]
+        found[x] += documents.document_weight[d] * ratio * theta[d]
     return found
 
 
@@ -94,7 +94,7 @@ def test_inference_is_the_documented_update(size: int, rounds: int) -> None:
     tokens = some.tokens.copy()
     tokens[: some.indptr[1]] *= 200  # a long document has less say
     documents = replace(some, tokens=tokens)
-    assert documents.say.min() < 0.9
+    assert documents.document_weight.min() < 0.9
     equal = np.full((documents.size, topics.size), 1 / topics.size)
     theta, expected = naive(documents, topics.words.T, equal, rounds)
     found = infer(topics, documents, rounds=rounds, evidence=True)

@@ -105,7 +105,7 @@ def test_no_sweeps_change_nothing() -> None:
 def test_expected_counts_add_up_to_the_tokens_that_count() -> None:
     whole = documents()
     found = polish([whole], start(), 2, 1).topics
-    tokens = whole.power(1).T @ whole.say
+    tokens = whole.power(1).T @ whole.document_weight
     np.testing.assert_allclose(found.counts.sum(axis=0), tokens, rtol=1e-5)
 
 
@@ -132,16 +132,16 @@ def test_threads_change_not_a_byte(workers: int) -> None:
 
 def test_documents_are_left_alone() -> None:
     whole = documents(3)
-    before = [array.tobytes() for array in (whole.tokens, whole.chance, whole.indices)]
+    before = [array.tobytes() for array in (whole.tokens, whole.probability, whole.indices)]
     polish([whole], start(3), 2, 1)
-    assert before == [array.tobytes() for array in (whole.tokens, whole.chance, whole.indices)]
+    assert before == [array.tobytes() for array in (whole.tokens, whole.probability, whole.indices)]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_overlap(seed: int) -> None:
     whole, topics = documents(seed), start(seed)
     shares = sparse_shares(infer(topics, whole).expected).dense(topics.size)
-    tokens = whole.say * whole.length(1)
+    tokens = whole.document_weight * whole.length(1)
     weights, joint, squares = np.zeros(3), np.zeros((3, 3)), np.zeros(3)
     for share, length in zip(shares, tokens, strict=True):
         weights += length * share
@@ -169,7 +169,7 @@ def test_overlap_goes_on_from_expected_counts(rounds: int) -> None:
         elif rounds:
             expected[d] = 0
     shares = sparse_shares(expected).dense(topics.size)
-    tokens = shares * (whole.say * whole.length(1))[:, None]
+    tokens = shares * (whole.document_weight * whole.length(1))[:, None]
     weights = tokens.sum(axis=0)
     found = overlap([whole], topics, 1, [before], rounds)
     np.testing.assert_allclose(found.weights, weights / weights.sum(), rtol=1e-6)

@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from strod.datasets.planted import plant
 from strod.engine.threads import Serial, Threads
-from strod.passes.cooccur import meetings
+from strod.passes.cooccur import cooccurrences
 from strod.tree.matrix import MatrixShard, matrix_shards
-from strod.tree.top_words import HEADS, TOGETHER, affinity, head_words
+from strod.tree.top_words import HEADS, TOGETHER, affinity, find_top_words
 from strod.values.topic import ROOT, Node
 from strod.values.words import scores
 from tests.tree.helpers import grown
@@ -48,7 +48,9 @@ def test_heads_equal_a_naive_count() -> None:
         nodes = {ROOT: root}
         for name, row in zip("ab", words[1:], strict=True):
             nodes[name] = Node(name, ROOT, 1, [], row)
-        head_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(width), Serial())
+        find_top_words(
+            matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(width), Serial()
+        )
         for name in "ab":
             assert nodes[name].top_words == naive_heads(counts, nodes[name], root, root), case
         assert root.top_words == np.argsort(-words[0], kind="stable")[:HEADS].tolist()
@@ -62,7 +64,7 @@ def test_meetings_of_lists_that_overlap() -> None:
         MatrixShard(first, 10, csr_array(table[first : first + 10])) for first in range(0, 50, 10)
     ]
     for engine in (Serial(), Threads(2)):
-        found = meetings(shards, lists, 12, engine)
+        found = cooccurrences(shards, lists, 12, engine)
         for words, pairs in zip(lists, found, strict=True):
             stands = (table[:, words] > 0).astype(float)
             assert np.array_equal(pairs, stands.T @ stands)
@@ -71,7 +73,7 @@ def test_meetings_of_lists_that_overlap() -> None:
 def test_a_row_with_a_word_twice_writes_nowhere_else() -> None:
     twice = csr_array((np.ones(9000), np.zeros(9000, dtype=np.int32), [0, 9000]), shape=(1, 2))
     lists = [np.array([0]), np.array([1])]
-    one, other = meetings([MatrixShard(0, 1, twice)], lists, 2, Serial())
+    one, other = cooccurrences([MatrixShard(0, 1, twice)], lists, 2, Serial())
     assert (one.tolist(), other.tolist()) == ([[1]], [[0]])
 
 
@@ -98,7 +100,7 @@ def test_a_word_that_goes_with_none_falls_back() -> None:
         ROOT: Node(ROOT, None, 0, [], above, children=["a"]),
         "a": Node("a", ROOT, 1, [], own),
     }
-    head_words(matrix_shards(csr_array(together)), nodes, list(nodes), np.ones(24), Serial())
+    find_top_words(matrix_shards(csr_array(together)), nodes, list(nodes), np.ones(24), Serial())
     assert sorted(nodes["a"].top_words[:4]) == [0, 1, 2, 3]
     assert nodes["a"].top_words[4] == 4
 
@@ -113,7 +115,7 @@ def test_words_that_a_topic_does_not_have_never_head_it() -> None:
         ROOT: Node(ROOT, None, 0, [], above, children=["a"]),
         "a": Node("a", ROOT, 1, [], own),
     }
-    head_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(40), Serial())
+    find_top_words(matrix_shards(csr_array(counts)), nodes, list(nodes), np.ones(40), Serial())
     assert sorted(nodes["a"].top_words) == [3, 17, 30]
     assert nodes["a"].top_words[0] == 3
     assert nodes[ROOT].top_words == list(range(HEADS))  # of equals the first

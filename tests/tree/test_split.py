@@ -120,7 +120,7 @@ def test_all_words_decide_where_polish_cannot_find_the_others(
 def test_rare_words_belong_to_all_topics_alike_in_the_spectral_start() -> None:
     whole = sample()
     first = _tokens([whole], WORDS)
-    np.testing.assert_allclose(first, whole.power(1).T @ whole.say)
+    np.testing.assert_allclose(first, whole.power(1).T @ whole.document_weight)
     often = first > np.median(first)
     recovered = np.random.default_rng(1).dirichlet(np.ones(often.sum()), 3)
     shares = np.array([0.5, 0.3, 0.2])

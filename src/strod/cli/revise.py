@@ -296,7 +296,7 @@ def add(
         + (f" in place of {number(found.replaced)}" if found.replaced else "")
         + (f", left out {number(found.rejected)}" if found.rejected else "")
         + f"; {100 * found.unknown:.1f}% of their words are new, "
-        f"{100 * found.homeless:.1f}% of them fit no topic; "
+        f"{100 * found.unplaced:.1f}% of them fit no topic; "
         f"{counted(opened.corpus.documents + more, 'document')} in all"
     )
     for name, wrong in found.misfits.items():

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.engine.threads import Serial
-from strod.passes.cooccur import meetings
+from strod.passes.cooccur import cooccurrences
 from strod.tree.matrix import MatrixShard
 from strod.tree.top_words import npmi_table
 
@@ -68,5 +68,5 @@ def npmi_of_counts(lists: Sequence[Sequence[int]], counts: csr_array) -> float |
     if not chosen:
         return None
     documents, width = counts.shape
-    met = meetings([MatrixShard(0, documents, counts)], chosen, width, Serial())
+    met = cooccurrences([MatrixShard(0, documents, counts)], chosen, width, Serial())
     return mean_of([mean_npmi(pairs, documents) for pairs in met])

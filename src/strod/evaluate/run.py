@@ -22,7 +22,7 @@ from strod.evaluate.windows import WINDOW, Chosen, window_meetings
 from strod.export.names import name_of
 from strod.intrusion.automatic import OF, automatic
 from strod.options import CorpusOptions
-from strod.passes.cooccur import meetings
+from strod.passes.cooccur import cooccurrences
 from strod.passes.weigh import follow
 from strod.progress import Silent
 from strod.values.topic import ROOT
@@ -332,7 +332,7 @@ def _meetings(
     """For every list the number of documents in which two of its columns stand."""
     if not lists:
         return {}
-    return dict(zip(lists, meetings(refs, list(lists.values()), width, engine), strict=True))
+    return dict(zip(lists, cooccurrences(refs, list(lists.values()), width, engine), strict=True))
 
 
 def _own(topic: Topic, root: Topic, words: Numbers) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.errors import UsageError
-from strod.intrusion.meetings import Meetings, count_meetings
+from strod.intrusion.cooccurrence import Meetings, count_meetings
 from strod.intrusion.questions import KINDS, TOP, Question, entries, rounds
 from strod.progress import Progress, Silent
 
@@ -82,9 +82,9 @@ def automatic(  # noqa: PLR0913 - what a study is made of
     wanted = sorted({item for some in drawn.values() for one in some for item in _items(one)})
     progress, documents = progress or Silent(), workspace.corpus.documents
     progress.stage(f"looking for intruders by {of}", documents, "documents")
-    meetings = count_meetings(shards, wanted, documents, progress)
+    cooccurrences = count_meetings(shards, wanted, documents, progress)
     about = {"of": of, "x": x, "seed": seed, "draws": questions}
-    return about | {kind: _summary(some, meetings) for kind, some in drawn.items()}
+    return about | {kind: _summary(some, cooccurrences) for kind, some in drawn.items()}
 
 
 def _check(kinds: Sequence[str], questions: int, seed: int, x: int, of: str) -> None:
@@ -119,8 +119,8 @@ def _items(question: Question) -> Iterator[int]:
     return (int(item) for option in question.options for item in option)
 
 
-def _summary(questions: Sequence[Question], meetings: Meetings) -> dict[str, Any]:
-    credit = [_credit(one, meetings) for one in questions]
+def _summary(questions: Sequence[Question], cooccurrences: Meetings) -> dict[str, Any]:
+    credit = [_credit(one, cooccurrences) for one in questions]
     levels = sorted({one.level for one in questions})
     by_level = {
         str(level): _mean(
@@ -143,14 +143,14 @@ def _mean(pairs: Iterable[tuple[Question, float]]) -> dict[str, Any]:
     }
 
 
-def _credit(question: Question, meetings: Meetings) -> float:
+def _credit(question: Question, cooccurrences: Meetings) -> float:
     """1 if the intruder is found; a part of it if it is one of several with the lowest mean."""
     options = [tuple(map(int, option)) for option in question.options]
-    lowest = odd_one_out(options, meetings)
+    lowest = odd_one_out(options, cooccurrences)
     return 1 / len(lowest) if question.answer in lowest else 0.0
 
 
-def odd_one_out(options: Sequence[Sequence[int]], meetings: Meetings) -> list[int]:
+def odd_one_out(options: Sequence[Sequence[int]], cooccurrences: Meetings) -> list[int]:
     """Which options go least with the others: one, or several that are equal.
 
     The mean over items a of the option and b of all other options of
@@ -161,7 +161,7 @@ def odd_one_out(options: Sequence[Sequence[int]], meetings: Meetings) -> list[in
     """
     items = np.array([item for option in options for item in option])
     owner = np.repeat(np.arange(len(options)), [len(option) for option in options])
-    values = meetings.npmi(items)
+    values = cooccurrences.npmi(items)
     means = np.array(
         [values[np.ix_(owner == one, owner != one)].mean() for one in range(len(options))]
     ).round(_DIGITS)

@@ -289,7 +289,7 @@ def _inferred(
     theta, before = start
     prior = np.full((1, topics.size), PRIOR) if prior is None else prior
     prior = _room(topics, len(prior), prior, 1.0)  # exp ψ(0) would be no number
-    say = documents.say if evidence else np.empty(0)
+    say = documents.document_weight if evidence else np.empty(0)
     counts = documents.indptr, documents.indices, documents.expected
     room = np.empty(documents.sizes.max(initial=0))
     expected = _room(topics, documents.size, 0.0 if before is None else before)
@@ -377,13 +377,13 @@ def likely(documents: Counts, chance: NDArray[np.float32], topics: int) -> Count
     next to nothing is left.
     """
     least = np.float32((1 - ROUNDED) * min(UNLIKELY, MANY / topics))
-    given = fixed(documents.indptr, documents.tokens, documents.chance, chance)
+    given = fixed(documents.indptr, documents.tokens, documents.probability, chance)
     indptr = np.zeros(documents.size + 1, dtype=np.int64)
     size = _mark(*given, least, indptr)
     indices, tokens, own = (np.empty(size, dtype=kind) for kind in (np.int32, "f4", "f4"))
     given.insert(1, *fixed(documents.indices))
     _keep(*given, least, indptr, indices, tokens, own)
-    return replace(documents, indptr=indptr, indices=indices, tokens=tokens, chance=own)
+    return replace(documents, indptr=indptr, indices=indices, tokens=tokens, probability=own)
 
 
 @kernel

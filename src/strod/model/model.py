@@ -232,7 +232,7 @@ def added(parts: Sequence[Counts]) -> Counts:
     first, *others = parts
     if not others:
         return first
-    tables = [part.table(part.chance.astype(np.float64)) for part in parts]
+    tables = [part.table(part.probability.astype(np.float64)) for part in parts]
     chance = sum(tables[1:], tables[0])
     tokens = [part.table(part.tokens.astype(np.float64)) for part in parts]
     most = tokens[0]

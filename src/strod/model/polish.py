@@ -122,7 +122,7 @@ def overlap(
     def one(given: tuple[Counts, NDArray[np.float32] | None]) -> tuple[Array, Array, Array]:
         block, before = given
         shares = sparse_shares(_expected(topics, block, before, rounds)).dense(m)
-        say = block.say * block.length(1)
+        say = block.document_weight * block.length(1)
         counts = shares * say[:, None]
         return counts.sum(axis=0), shares.T @ counts, (counts**2).sum(axis=0)
 

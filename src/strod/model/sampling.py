@@ -53,5 +53,5 @@ def _join(parts: list[Counts]) -> Counts:
         indptr=np.concatenate([[0], np.cumsum(sizes)]),
         indices=np.concatenate([part.indices for part in parts]),
         tokens=np.concatenate([part.tokens for part in parts]),
-        chance=np.concatenate([part.chance for part in parts]),
+        probability=np.concatenate([part.probability for part in parts]),
     )

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = ["LONG", "Counts"]
 
-LONG = 100.0  # tokens beyond which a document has no more say
+LONG = 100.0  # tokens beyond which a document weighs no more
 ROUNDING = 1e-12  # of the cube of a length: no triple, only rounding
 
 
 @kernel
-def _sums(indptr: Any, tokens: Any, chance: Any, out: Any) -> None:
+def _sums(indptr: Any, tokens: Any, probability: Any, out: Any) -> None:
     """Σ_x c·p^r of every document, one row for each r from 0 to 4."""
     for d in range(indptr.size - 1):
         zero = one = two = three = four = 0.0
         for j in range(indptr[d], indptr[d + 1]):
-            value, p = np.float64(tokens[j]), np.float64(chance[j])
+            value, p = np.float64(tokens[j]), np.float64(probability[j])
             zero += value
             value *= p
             one += value
@@ -43,7 +43,7 @@ class Counts:
     """Topical counts of some documents.
 
     A word that stands `tokens` times in a document is so many tokens, each of which belongs
-    to the topic with probability `chance`. All moments are sums over pairs and triples of
+    to the topic with the given `probability`. All moments are sums over pairs and triples of
     *distinct* tokens, so they are exact for fractional counts.
 
     Attributes
@@ -52,7 +52,7 @@ class Counts:
         Rows (documents) and columns (words), as in compressed sparse rows.
     tokens : ndarray
         How often the word stands in the document, c.
-    chance : ndarray
+    probability : ndarray
         p, between 0 and 1.
     width : int
         Number of words, V.
@@ -61,12 +61,12 @@ class Counts:
     indptr: NDArray[Any]
     indices: NDArray[np.int32]
     tokens: NDArray[np.float32]
-    chance: NDArray[np.float32]
+    probability: NDArray[np.float32]
     width: int
 
     def __reduce__(self) -> tuple[type[Counts], tuple[Any, ...]]:
         """Without what was computed from them."""
-        return Counts, (self.indptr, self.indices, self.tokens, self.chance, self.width)
+        return Counts, (self.indptr, self.indices, self.tokens, self.probability, self.width)
 
     @property
     def size(self) -> int:
@@ -81,13 +81,13 @@ class Counts:
     @cached_property
     def expected(self) -> NDArray[np.float64]:
         """c·p: how many of a word's tokens belong to the topic; needed in every sweep."""
-        return self.tokens.astype(np.float64) * self.chance
+        return self.tokens.astype(np.float64) * self.probability
 
     def values(self, exponent: int) -> NDArray[np.float64]:
         """c·p^exponent of every count."""
         values = self.tokens.astype(np.float64)
         for _ in range(exponent):
-            values *= self.chance
+            values *= self.probability
         return values
 
     def power(self, exponent: int) -> csr_array:
@@ -100,9 +100,9 @@ class Counts:
         return csr_array(parts, shape=(self.size, self.width), copy=False)
 
     def weighted(self) -> NDArray[np.float64]:
-        """c·p times the say of the document, of every count."""
+        """c·p times the weight of the document, of every count."""
         values = self.values(1)  # not `expected`, which would be kept
-        values *= np.repeat(self.say, self.sizes)
+        values *= np.repeat(self.document_weight, self.sizes)
         return values
 
     def length(self, exponent: int) -> NDArray[np.float64]:
@@ -113,11 +113,11 @@ class Counts:
     @cached_property
     def _lengths(self) -> NDArray[np.float64]:
         lengths = np.empty((5, self.size))
-        _sums(*fixed(self.indptr, self.tokens, self.chance), lengths)
+        _sums(*fixed(self.indptr, self.tokens, self.probability), lengths)
         return lengths
 
     @cached_property
-    def say(self) -> NDArray[np.float64]:
+    def document_weight(self) -> NDArray[np.float64]:
         """How much each token of a document counts: min(1, LONG / s_1).
 
         A long document counts as if `LONG` of its tokens were drawn; its weight in the
@@ -128,13 +128,13 @@ class Counts:
     def pairs(self) -> NDArray[np.float64]:
         """Weighted number of pairs of distinct tokens of each document: s_1² - s_2."""
         one, two = self.length(1), self.length(2)
-        return self.say**2 * np.maximum(one**2 - two, 0)
+        return self.document_weight**2 * np.maximum(one**2 - two, 0)
 
     def triples(self) -> NDArray[np.float64]:
         """Weighted number of triples of distinct tokens: s_1³ - 3·s_1·s_2 + 2·s_3."""
         one, two, three = self.length(1), self.length(2), self.length(3)
         triples = one**3 - 3 * one * two + 2 * three
-        return self.say**3 * np.where(triples > ROUNDING * one**3, triples, 0)
+        return self.document_weight**3 * np.where(triples > ROUNDING * one**3, triples, 0)
 
     def renumbered(self, present: NDArray[np.int64]) -> Counts:
         """The same counts over the words in `present` only, which are all that occur."""
@@ -150,7 +150,9 @@ class Counts:
         """Only some of the documents."""
         kept = np.repeat(documents, self.sizes)
         indptr = np.concatenate([[0], np.cumsum(self.sizes[documents])])
-        return Counts(indptr, self.indices[kept], self.tokens[kept], self.chance[kept], self.width)
+        return Counts(
+            indptr, self.indices[kept], self.tokens[kept], self.probability[kept], self.width
+        )
 
     def speaking(self) -> tuple[Counts, NDArray[np.bool_]]:
         """The documents that have words, without a copy of these, and which they are.
@@ -167,6 +169,6 @@ class Counts:
             before[self.indptr],
             self.indices[kept],
             self.tokens[kept],
-            self.chance[kept],
+            self.probability[kept],
             self.width,
         )

@@ -128,7 +128,7 @@ def filled(tensor: Array) -> Array:
 
 
 def _first(block: Counts) -> tuple[Array, Array, Array]:
-    one, two, say = block.power(1), block.power(2), block.say
+    one, two, say = block.power(1), block.power(2), block.document_weight
     spread = say**4 @ (block.length(2) ** 2 - block.length(4))  # squares of the pairs' weights
     tokens, pairs, triples = say @ block.length(1), block.pairs().sum(), block.triples().sum()
     totals = np.array([tokens, pairs, triples, max(spread, 0)])
@@ -162,7 +162,7 @@ def _third(basis: Array) -> Callable[[Counts], tuple[Array, Array, Array]]:
     given, k = with_lanes(basis), basis.shape[1]
 
     def contraction(block: Counts) -> tuple[Array, Array, Array]:
-        weight = block.say**3
+        weight = block.document_weight**3
         one, two = block.values(1), block.values(2)
         projected, mixed = np.zeros((block.size, given.shape[1])), np.zeros_like(given)
         words = block.indptr, block.indices

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Places = tuple[Numbers, Numbers, Numbers]
 
-__all__ = ["meet", "meetings"]
+__all__ = ["cooccurrences", "meet"]
 
 
-def meetings(
+def cooccurrences(
     refs: Sequence[Ref[Rows]], lists: Sequence[Numbers], width: int, engine: Engine
 ) -> list[Array]:
     """For every list of words the number of documents in which two of them stand."""

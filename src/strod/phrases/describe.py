@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from strod.passes.cooccur import meetings
+from strod.passes.cooccur import cooccurrences
 from strod.phrases.counts import topical_counts
 from strod.phrases.ranking import Candidates, candidates, drawn, popular
 from strod.phrases.surface import Speller
@@ -96,7 +96,7 @@ def describe(
                     continue
                 above = place[parent], place[ROOT]
                 found[child] = candidates(place[child], *above, lengths, nodes[child].level)
-    met = meetings(refs, [one.units for one in found.values()], units.size, engine)
+    met = cooccurrences(refs, [one.units for one in found.values()], units.size, engine)
     documents = sum(ref.size for ref in refs)
     return {
         name: drawn(one, pairs, documents, [_singulars(units, unit) for unit in one.units])

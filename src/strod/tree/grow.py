@@ -23,7 +23,7 @@ from strod.passes.decompose import Sample, decompose
 from strod.passes.place import Wanted, place
 from strod.passes.weigh import measure, weigh
 from strod.tree.revise import mass_weight, mixed_words
-from strod.tree.top_words import head_words
+from strod.tree.top_words import find_top_words
 from strod.values.shares import structure
 from strod.values.topic import ROOT, Component, Node, child_id, number_children
 
@@ -360,7 +360,7 @@ def finish(
         nodes[str(name)].children.sort(key=lambda name: (-nodes[name].weight, name))
     number_children(nodes)
     retention = ground.retention.astype(np.float64)
-    head_words(ground.refs, nodes, fresh, retention, ground.engine)
+    find_top_words(ground.refs, nodes, fresh, retention, ground.engine)
     tree.passes += len(nodes) > 1
 
 

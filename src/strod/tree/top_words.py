@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.passes.cooccur import meetings
+from strod.passes.cooccur import cooccurrences
 from strod.values.topic import ROOT
 from strod.values.words import NOTHING, divergence, normal, safe_log, toned
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["affinity", "head_words", "npmi_table"]
+__all__ = ["affinity", "find_top_words", "npmi_table"]
 
 HEADS = 20  # words of a topic whose order heeds how well they go together
 TOGETHER = 8.0  # what affinity is worth: e^(8·0.1) is a factor of 2.2
@@ -65,7 +65,7 @@ def npmi_table(pairs: Array, total: int, epsilon: float = 0.0) -> Array:
     return np.where(sound, value, np.where(both >= 1, 1.0, -1.0))
 
 
-def head_words(
+def find_top_words(
     refs: Sequence[Ref[Rows]],
     nodes: Mapping[str, Node],
     fresh: Collection[str],
@@ -97,7 +97,7 @@ def head_words(
         weights[name] = np.maximum(score[best[name]], 0)
     if not best:
         return
-    met = meetings(refs, list(best.values()), len(root), engine)
+    met = cooccurrences(refs, list(best.values()), len(root), engine)
     documents = sum(ref.size for ref in refs)
     for (name, words), pairs in zip(best.items(), met, strict=True):
         score = weights[name]

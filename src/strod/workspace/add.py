@@ -65,7 +65,7 @@ class Addition:
         an added one has the same id.
     unknown : float
         Share of their words that the corpus did not know.
-    homeless : float
+    unplaced : float
         Share of the documents without any word of the model: they fit no topic.
     growth : dict of float
         For each topic, by id, its weight among the new documents divided by that before.
@@ -81,7 +81,7 @@ class Addition:
     rejected: int
     replaced: int
     unknown: float
-    homeless: float
+    unplaced: float
     growth: dict[str, float]
     phrases: list[tuple[str, int]]
     misfits: dict[str, int] = field(default_factory=dict)

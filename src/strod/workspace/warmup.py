@@ -19,7 +19,7 @@ from strod.model.inference import document_shares, likely, posterior
 from strod.moments.counts import Counts
 from strod.moments.moments import Moments
 from strod.options import CorpusOptions
-from strod.passes.cooccur import meetings
+from strod.passes.cooccur import cooccurrences
 from strod.phrases.counts import topical_counts
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
@@ -92,7 +92,7 @@ def _mine_once(corpus: Corpus) -> None:
     )
     likely = np.ones((book.units.size, 2), dtype=np.float32)
     rows = MatrixShard(0, shard.size, counts)
-    meetings([rows], [np.zeros(1, dtype=np.int64)], book.units.size, Serial())
+    cooccurrences([rows], [np.zeros(1, dtype=np.int64)], book.units.size, Serial())
     topical_counts(batch, likely, [rows], lambda _, n: {"o": np.ones(n), "a": np.ones(n)}, Serial())
 
 
