@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -41,6 +42,12 @@ def loaded(*arguments: str) -> list[str]:
 def test_reading_loads_nothing_heavy(tree_workspace: Path, tmp_path: Path, command: str) -> None:
     names = {"W": str(tree_workspace), "OUT": str(tmp_path / "tables")}
     assert loaded(*(names.get(word, word) for word in command.split())) == []
+
+
+def test_undo_loads_nothing_heavy(tree_workspace: Path, tmp_path: Path) -> None:
+    copy = str(shutil.copytree(tree_workspace, tmp_path / "w.strod"))
+    assert "numba" in loaded("rename", copy, "o/1", "x", "-q")  # works on a draft of the tree
+    assert loaded("undo", copy, "-q") == loaded("redo", copy, "-q") == []
 
 
 def test_what_is_heavy_is_seen(tree_workspace: Path) -> None:

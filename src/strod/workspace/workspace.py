@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from strod.errors import StrodError
 from strod.options import check_names
@@ -15,6 +15,7 @@ from strod.wording import counted
 from strod.workspace.placements import assign_corpus
 from strod.workspace.snapshot import Snapshot
 from strod.workspace.tree import Tree
+from strod.workspace.undo import Changer
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from strod.workspace.tree import Tree
 
 __all__ = ["Workspace", "open_workspace"]
+
+C = TypeVar("C", bound=Changer)
 
 
 class Workspace:
@@ -191,19 +194,22 @@ class Workspace:
 
     def undo(self, **how: Unpack[VerbOptions]) -> Change:
         """Take back the last change."""
-        return self._reviser("undo", how).undo()
+        return self._changer("undo", how, Changer).undo()
 
     def redo(self, **how: Unpack[VerbOptions]) -> Change:
         """Take back the last undo."""
-        return self._reviser("redo", how).redo()
+        return self._changer("redo", how, Changer).redo()
 
     def _reviser(self, verb: str, how: VerbOptions) -> Reviser:
         from strod.workspace.revise import Reviser  # noqa: PLC0415 - readers need none of it
 
-        known = [*signature(getattr(self, verb)).parameters, *signature(Reviser).parameters]
+        return self._changer(verb, how, Reviser)
+
+    def _changer(self, verb: str, how: VerbOptions, kind: type[C]) -> C:
+        known = [*signature(getattr(self, verb)).parameters, *signature(kind).parameters]
         own = [name for name in known if name not in ("how", "workspace", "topic", "topics")]
         check_names(how, own, f"{verb}: ")
-        return Reviser(self, **how)
+        return kind(self, **how)
 
     def export(
         self,
