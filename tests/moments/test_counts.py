@@ -96,7 +96,7 @@ def test_sample() -> None:
         kept = [document for document, keep in zip(documents, chosen, strict=True) if keep]
         wanted = oracles.counts(kept, 6)
         assert (sample.size, sample.width) == (len(kept), 6)
-        for name in ("indptr", "indices", "tokens", "chance"):
+        for name in ("indptr", "indices", "tokens", "probability"):
             found, right = getattr(sample, name), getattr(wanted, name)
             assert np.array_equal(found, right), name
             assert found.dtype.kind == right.dtype.kind, name

@@ -370,7 +370,7 @@ def test_placing_and_sampling_in_one_pass_changes_not_a_byte(rate: float, by_wor
         assert bytes_in(one) == bytes_in(other) == bytes_in(known)
     for sample, again in zip(both.samples, after.samples, strict=True):
         assert sample.size
-        for name in ("indptr", "indices", "tokens", "chance"):
+        for name in ("indptr", "indices", "tokens", "probability"):
             assert getattr(sample, name).tobytes() == getattr(again, name).tobytes()
 
 
