@@ -50,7 +50,10 @@ def memory_size(text: str | int) -> int:
     match = _SIZE.fullmatch(str(text))
     if match is None:
         raise UsageError(f"`memory` {text!r} is not a size: write 512MB or 2GB")
-    size = int(float(match[1]) * _UNITS[match[2].lower()])
+    try:
+        size = int(float(match[1]) * _UNITS[match[2].lower()])
+    except OverflowError:
+        raise UsageError(f"`memory` {text!r} is more than there is anywhere") from None
     if size < LEAST_MEMORY:
         raise UsageError(
             f"`memory` {text!r} is too little: at least {LEAST_MEMORY >> 20}MB is needed"
@@ -132,7 +135,8 @@ class CorpusOptions:
         _check(self.format in FORMATS, f"`format` must be one of {', '.join(FORMATS)}")
         _check(self.min_df is None or self.min_df >= 1, "`min_df` must be at least 1")
         _check(0 < self.max_df <= 1, "`max_df` is a share of the documents: above 0, at most 1")
-        _check(self.max_vocabulary >= 1, "`max_vocabulary` must be at least 1")
+        most = 2**31 - 1
+        _check(1 <= self.max_vocabulary <= most, f"`max_vocabulary` must be from 1 to {most:,}")
         _check(self.duplicates in ("keep", "drop"), "`duplicates` must be keep or drop")
         check_engine(self.engine)
         _check(self.workers >= 1, "`workers` must be at least 1")
@@ -210,12 +214,14 @@ def _check(good: bool, message: str) -> None:  # noqa: FBT001
         raise UsageError(message)
 
 
-def check_text(what: str, text: str) -> None:
-    """Refuse what cannot be written: half of a character, or no text at all."""
+def check_text(what: str, text: str, longest: int = 10_000) -> None:
+    """Refuse what cannot be written: half of a character, no text at all, or far too much."""
     try:
         text.encode()
     except (UnicodeEncodeError, AttributeError):
         raise UsageError(f"{what} is not text: {text!r}") from None
+    if len(text) > longest:
+        raise UsageError(f"{what} has {len(text):,} characters; give at most {longest:,}")
 
 
 def check_names(given: Iterable[str], known: Iterable[str], whose: str = "") -> None:

@@ -111,7 +111,7 @@ def test_wrong_usage(flat: Workspace, tmp_path: Path) -> None:
         (("csv", tmp_path / "x"), {"documents": 3}, "documents: is for to html"),
         (("json", None), {"base": "urn:x:"}, "base: is for to skos"),
         (("html", None), {"documents": -1}, "must not be negative"),
-        (("json", flat.path / "x"), {}, "is inside the workspace"),
+        (("json", flat.path / "x"), {}, "is inside a workspace"),
         (("json", tmp_path / "no" / "x"), {}, "no such folder"),
     ]
     for arguments, options, message in wrong:

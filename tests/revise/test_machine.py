@@ -55,7 +55,7 @@ PARTS = 10  # so that processes can share them; the first is for every day
 PLACES = st.integers(0, 30)
 SOMETIMES = st.integers(0, 3).map(lambda number: number == 3)
 RARELY = st.integers(0, 9).map(lambda number: number == 9)
-PATH = re.compile(r"o(/\d+)*|\d+(/\d+)+", re.IGNORECASE)  # a name that would mislead
+PATH = re.compile(r"\s*(o|\d+)(/\d+)*/?\s*|\s+", re.IGNORECASE)  # names that would mislead
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 

@@ -10,6 +10,7 @@ import datetime as dt
 import decimal
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -120,7 +121,9 @@ def _storable(value: Any) -> Any:
     try:
         _dump(value)
     except TypeError:
-        return str(value).encode(errors="replace").decode()
+        with suppress(RecursionError):
+            return str(value).encode(errors="replace").decode()
+        return None  # nested too deeply even for that
     return value
 
 

@@ -54,6 +54,8 @@ _LEXICON = pa.schema(
     ]
 )
 LONGEST_ID = 1000  # bytes
+EPOCH = date(1970, 1, 1)
+FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
 PREFIX = "meta."  # of the columns of metadata
 
 
@@ -156,6 +158,12 @@ class Segment:
         sizes = pc.max(pc.binary_length(table["id"])).as_py()
         if (sizes or 0) > LONGEST_ID:
             raise ValueError("an id that is too long")
+        days = [table[f"meta.{name}"] for name, kind in self._corpus.meta.items() if kind == "date"]
+        for column in days:
+            found = pc.min_max(column.cast(pa.int32()))
+            first, last = (found[one].as_py() or 0 for one in ("min", "max"))
+            if first < FIRST_DAY or last > LAST_DAY:
+                raise ValueError("a date that no calendar has")
 
     @cached_property
     def ids(self) -> IdIndex:

@@ -58,6 +58,8 @@ def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
         if os.path.lexists(target) and not overwrite:
             name = f"{given} (a link to {target})" if given.is_symlink() else str(target)
             raise UsageError(f"{name}: exists already; give another name or `overwrite`")
+        if building.is_dir() and any(path.suffix != ".csv" for path in building.iterdir()):
+            raise UsageError("was not left by strod", file=building, advice="move it away")
         _remove(building)  # what a killed run left
         with tidied(lambda: _remove(building)):
             try:

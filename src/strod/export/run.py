@@ -15,6 +15,7 @@ from strod.export.page import page
 from strod.export.samples import samples
 from strod.export.tables import is_table, write_tables
 from strod.progress import Progress, Silent
+from strod.store.manifest import is_workspace
 from strod.wording import json_text
 from strod.workspace.summary import as_dictionary
 
@@ -37,7 +38,7 @@ class _Chosen:
     progress: Progress
 
 
-def _json(workspace: Workspace, chosen: _Chosen) -> str:
+def _json(chosen: _Chosen) -> str:
     content = as_dictionary(workspace, phrases=chosen.phrases)
     if chosen.documents is not None:
         found = samples(workspace, chosen.documents, chosen.progress)
@@ -120,5 +121,5 @@ def _check(workspace: Workspace, to: str, target: Path | None, chosen: _Chosen) 
         raise UsageError("`base`: is for `to` skos")
     if min(chosen.phrases or 0, chosen.documents or 0) < 0:
         raise UsageError("`phrases` and `documents`: must not be negative")
-    if target and target.resolve().is_relative_to(workspace.path.resolve()):
-        raise UsageError(f"{target}: is inside the workspace; write somewhere else")
+    if target and any(map(is_workspace, target.resolve().parents)):
+        raise UsageError(f"{target}: is inside a workspace; write somewhere else")

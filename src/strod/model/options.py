@@ -91,7 +91,7 @@ class TreeOptions:
             self.alpha0 == AUTO or _between(self.alpha0, LEAST_ALPHA0, MOST_ALPHA0),
             f"`alpha0` must be auto or a number from {LEAST_ALPHA0:g} to {MOST_ALPHA0:g}",
         )
-        _check(_whole(self.seed, 0, 2**63), "`seed` must be a number from 0")
+        _check(_whole(self.seed, 0, 2**63 - 1), "`seed` must be a number from 0")
         _check(
             self.sample in (AUTO, "all") or _whole(self.sample, 1, 2**62),
             "`sample` must be auto, all or a number of documents",

@@ -13,12 +13,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from strod.errors import BusyError
+from strod.errors import BusyError, UsageError
 from strod.store.files import folder_handle, is_name
 from strod.store.manifest import NAME, finished, read_manifest
 from strod.store.publish import Draft, explained, locked, sync, sync_tree, tidied, write_json
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Staging", "change"]
 
 CHANGED = ("corpus", "phrases", "tree")  # folders whose files come and go
+_LEFT = {*CHANGED, "incoming", NAME, f"{NAME}.old"}  # in the folder of a change
 TRIES = 3  # if others publish in the meantime
 _FOLDER = re.compile(r"\d{4,9}|o|[0-9a-f]{12}(?:-\d+)?|splits|words|revisions")
 
@@ -79,7 +81,7 @@ class Staging:
             if read_manifest(self._root) != self.manifest:
                 raise _OvertakenError
             folder = self._root / ".change"
-            shutil.rmtree(folder, ignore_errors=True)
+            _clear(folder)
             folder.mkdir()
         self._stack.enter_context(tidied(lambda: shutil.rmtree(folder, ignore_errors=True)))
         return Draft(folder)
@@ -136,6 +138,16 @@ class Staging:
         except OSError:  # not certain to stay, so it is taken back
             old.replace(self._root / NAME)
             raise
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a change that was killed left; what is somebody else's is not touched."""
+    if not os.path.lexists(folder):
+        return
+    real = stat.S_ISDIR(folder.lstat().st_mode)
+    if not real or not {path.name for path in folder.iterdir()} <= _LEFT:
+        raise UsageError("was not left by strod", file=folder, advice="move it away")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sync_up(folder: Path, root: Path) -> None:

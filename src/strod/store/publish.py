@@ -221,7 +221,8 @@ def _aside(target: Path) -> Path:
 def _is_own(folder: Path) -> bool:
     """Whether a folder beside the target is one that a build left behind."""
     real = folder.is_dir() and not folder.is_symlink()
-    return real and ((folder / MARK).is_file() or is_workspace(folder))
+    whole = real and is_workspace(folder) and _foreign(folder) is None
+    return whole or (real and (folder / MARK).is_file())
 
 
 def _remove(folder: Path) -> None:

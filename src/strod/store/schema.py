@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from strod.errors import DamagedError
+from strod.errors import DamagedError, UsageError
 from strod.values.topic import Component  # noqa: TC001 - a type of fields
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class SegmentRecord(_Record, frozen=True, kw_only=True):
         for bounds in (self.boundaries, self.text_blocks):
             if bounds[0] or any(a > b for a, b in pairwise(bounds)):
                 raise ValueError("boundaries must rise from 0")
+        if self.documents and any(a == b for a, b in pairwise(self.boundaries)):
+            raise ValueError("a shard must have documents")
 
     @property
     def documents(self) -> int:
@@ -310,12 +312,21 @@ def parse(content: object, kind: type[_T], where: Path) -> _T:
     try:
         return msgspec.convert(content, kind)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:
-        raise DamagedError(f"is damaged ({error})", file=where) from error
+        raise DamagedError(f"is damaged ({_plain(error)})", file=where) from error
+
+
+def _plain(error: Exception) -> str:
+    """What msgspec says; between backticks an error of ours has options."""
+    return str(error).replace("`", "'")
 
 
 def as_json(record: _Record) -> dict[str, Any]:
-    """The record as dictionaries and lists."""
+    """The record as dictionaries and lists; what could not be read again is refused."""
     content: dict[str, Any] = msgspec.to_builtins(record)
+    try:
+        msgspec.convert(content, type(record))
+    except (msgspec.ValidationError, ValueError) as error:
+        raise UsageError(f"cannot be kept ({_plain(error)})", advice="give less") from error
     return content
 
 

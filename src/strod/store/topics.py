@@ -11,7 +11,7 @@ import numpy as np
 
 from strod.errors import DamagedError
 from strod.store.arrays import read_array
-from strod.store.manifest import VERSION, seal, sealed
+from strod.store.manifest import VERSION, is_sealed, sealed
 from strod.store.publish import write_json
 from strod.store.schema import ChangeRecord, Revision, TopicRecord, Undone, as_json, parse
 from strod.store.upgrade import upgraded_revision
@@ -159,7 +159,7 @@ def _node(record: TopicRecord, words: Callable[[], NDArray[np.float64]]) -> Node
 def read_json(files: Files, name: str) -> dict[str, Any]:
     """What a sealed file says, to the last digit."""
     content = files.json(name)
-    if content.pop("sha256", None) != seal(content):
+    if not is_sealed(content):
         raise DamagedError("has changed since it was written", file=files.path(name))
     return content
 

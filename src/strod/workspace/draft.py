@@ -75,6 +75,8 @@ class TreeDraft:
         for topic in self._paths.named(label) if label.strip() else ():
             if topic.id != name:
                 raise UsageError(f"{label}: {topic.path} has this name; give another")
+        if label.strip() in self.tree.nodes:
+            raise UsageError(f"{label}: is the id of a topic; give another name")
 
     @property
     def words(self) -> list[str]:

@@ -82,8 +82,10 @@ class Reviser(Changer):
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name; an empty one brings back the automatic one."""
-        check_text("the name", label)
-        if re.fullmatch(r"o(/\d+)*|\d+(/\d+)+", label, re.IGNORECASE):
+        check_text("the name", label, 1000)
+        if label and not label.strip():
+            raise UsageError("the name is blank", advice="give another")
+        if re.fullmatch(r"(o|\d+)(/\d+)*/?", label.strip(), re.IGNORECASE):
             raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
 
         def act(draft: TreeDraft) -> Plan:

@@ -247,9 +247,9 @@ class Workspace:
         if number != 1:
             return ""
         try:
-            when = str(self.report.get("when", ""))
-            return datetime.fromisoformat(when).isoformat(timespec="seconds")
-        except (StrodError, ValueError):
+            when = self.report.get("when")
+            return datetime.fromisoformat(when or "").isoformat(timespec="seconds")
+        except (StrodError, TypeError, ValueError):
             return ""
 
     def compact(self, keep: int = 10, *, dry_run: bool = False) -> Compaction:
