@@ -38,7 +38,7 @@ class _Chosen:
     progress: Progress
 
 
-def _json(chosen: _Chosen) -> str:
+def _json(workspace: Workspace, chosen: _Chosen) -> str:
     content = as_dictionary(workspace, phrases=chosen.phrases)
     if chosen.documents is not None:
         found = samples(workspace, chosen.documents, chosen.progress)
@@ -99,7 +99,7 @@ def export(  # noqa: PLR0913 - the options of the command
     """
     target = None if out is None else Path(out)
     chosen = _Chosen(phrases, documents, base, progress or Silent())
-    _check(workspace, to, target, chosen)
+    _check(to, target, chosen)
     if target is None:
         return _TEXTS[to](workspace, chosen)
     if to == "csv":
@@ -110,7 +110,7 @@ def export(  # noqa: PLR0913 - the options of the command
     return None
 
 
-def _check(workspace: Workspace, to: str, target: Path | None, chosen: _Chosen) -> None:
+def _check(to: str, target: Path | None, chosen: _Chosen) -> None:
     if to not in FORMATS:
         raise UsageError(f"`to` {to}: no such format; choose from {', '.join(FORMATS)}")
     if to == "csv" and target is None:
