@@ -62,7 +62,7 @@ def _digest(words: Any, begin: int, end: int) -> Any:
 
 
 @kernel
-def _shingles(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
+def _shingles(
     tokens: Any,
     offsets: Any,
     size: int,

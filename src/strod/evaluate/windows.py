@@ -83,7 +83,7 @@ def _overlap(a: int, b: int, begin: Any, end: Any, after: Any) -> int:
 
 
 @helper
-def _chains(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
+def _chains(
     words: Any,
     size: int,
     number: Any,
@@ -127,7 +127,7 @@ def _chains(  # noqa: PLR0913, PLR0917 - a kernel takes arrays
 
 
 @kernel
-def _count(  # noqa: PLR0913, PLR0917
+def _count(
     tokens: Any,
     offsets: Any,
     size: int,

@@ -168,7 +168,7 @@ class _Watch:
         self._last = now
 
 
-def _grow(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
+def _grow(
     root: Path,
     corpus: Corpus,
     chosen: CorpusOptions,

@@ -72,7 +72,7 @@ class PhraseIndex:
             self.units = units
 
     @classmethod
-    def collected(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
+    def collected(
         cls,
         root: Path,
         corpus: Corpus,
@@ -108,7 +108,7 @@ class PhraseIndex:
         """Documents by units."""
         return [UnitRef(ref, self.units.size) for ref in self._refs]
 
-    def describe(  # noqa: PLR0913, PLR0917 - a stage takes what the stages before it made
+    def describe(
         self,
         nodes: dict[str, Node],
         parents: Sequence[str],

@@ -68,7 +68,7 @@ class Snapshot:
     @cached_property
     def phrase_index(self) -> PhraseIndex:
         """Words and phrases, and documents by them."""
-        from strod.workspace.phrases import PhraseIndex  # noqa: PLC0415 - readers of a tree need none
+        from strod.workspace.phrases import PhraseIndex
 
         settings, known = self.manifest.corpus.settings, self._before
         units = known[1] if known is not None and known[0] == self._forms else None

@@ -168,7 +168,7 @@ class Tree(Mapping[str, Topic]):
         return f"<Tree: {counted(len(self) - 1, 'topic')}>"
 
     def _repr_html_(self) -> str:
-        from strod.export.notebook import tree_html  # noqa: PLC0415 - for notebooks only
+        from strod.export.notebook import tree_html
 
         return tree_html(self)
 
@@ -266,7 +266,7 @@ class Tree(Mapping[str, Topic]):
     @cached_property
     def model(self) -> Model:
         """All that places documents."""
-        from strod.model.model import Model  # noqa: PLC0415 - readers need no inference
+        from strod.model.model import Model
 
         by_word = self.settings.topical == "word"
         return Model(self.retention, self.settings.clip, by_word, self.splits, self._structure)

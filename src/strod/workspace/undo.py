@@ -44,7 +44,7 @@ class Changer:
         Who does the work: ``local`` or ``processes``.
     """
 
-    def __init__(  # noqa: PLR0913 - all but one by name
+    def __init__(
         self,
         workspace: Workspace,
         *,

@@ -171,7 +171,7 @@ class Workspace:
             `replace`, whether documents with the same ids are taken out; `note`, `dry_run`,
             `workers`, `progress`, and `strict`.
         """
-        from strod.workspace.add import add  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.add import add
 
         return add(self, list(sources), **how)
 
@@ -188,7 +188,7 @@ class Workspace:
         if not sources:
             check_names(options, ["progress"], "assign without sources: ")
             return assign_corpus(self, options.get("progress"))
-        from strod.workspace.assign import assign_new  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.assign import assign_new
 
         return assign_new(self, *sources, **options)
 
@@ -201,7 +201,7 @@ class Workspace:
         return self._changer("redo", how, Changer).redo()
 
     def _reviser(self, verb: str, how: VerbOptions) -> Reviser:
-        from strod.workspace.revise import Reviser  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.revise import Reviser
 
         return self._changer(verb, how, Reviser)
 
@@ -222,7 +222,7 @@ class Workspace:
         Without `out` the text is returned. `how`: `phrases`, `documents`, `base`,
         `overwrite`, `progress`, as for `strod.export.export`.
         """
-        from strod.export import export  # noqa: PLC0415 - readers need none of it
+        from strod.export import export
 
         return export(self, to, out, **how)
 
@@ -254,7 +254,7 @@ class Workspace:
 
     def compact(self, keep: int = 10, *, dry_run: bool = False) -> Compaction:
         """Forget all but the last `keep` revisions, and give their files back to the disk."""
-        from strod.store.compact import compact  # noqa: PLC0415 - readers need none of it
+        from strod.store.compact import compact
 
         done = compact(self.path, keep, dry_run=dry_run)
         self.refresh()
@@ -262,7 +262,7 @@ class Workspace:
 
     def check(self, workers: int = 1) -> list[str]:
         """Look at checksums, references and invariants; return a line for each that is wrong."""
-        from strod.workspace.check import check_workspace  # noqa: PLC0415 - readers need none of it
+        from strod.workspace.check import check_workspace
 
         return check_workspace(self.path, workers)
 
