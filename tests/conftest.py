@@ -31,9 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# Tests may run where Ctrl-C is ignored, as in the background of a shell; what they start must not.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Tests may run where signals are ignored, in the background of a shell or by nohup; what they start
+# must not.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGTERM, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # those that a command may catch
 WORDS = ["river", "stone", "cloud", "market", "letter", "garden", "engine", "signal", "winter"]
