@@ -222,11 +222,11 @@ def test_compaction_forgets_what_was_and_keeps_what_is(workspace: Workspace) -> 
 
 def test_compaction_to_the_present(workspace: Workspace) -> None:
     for number in range(3):
-        workspace.rename("o/1", str(number))
+        workspace.rename("o/1", f"n{number}")
     assert workspace.compact(dry_run=True, keep=1).revisions == 3
     assert workspace.compact().revisions == 0  # ten stay
     assert workspace.compact(1).revisions == 3
-    assert workspace.tree["o/1"].label == "2"
+    assert workspace.tree["o/1"].label == "n2"
     assert workspace.compact(1).revisions == 0
     with pytest.raises(UsageError, match="keep"):
         workspace.compact(0)

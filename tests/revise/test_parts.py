@@ -224,7 +224,7 @@ def test_topical_counts_of_a_sample(built: Planted) -> None:
     every, some = built.topical_counts(wanted), built.topical_counts(wanted, chosen)
     for one, two in zip(every, some, strict=True):
         part = one.sample(chosen)
-        for field in ("indptr", "indices", "tokens", "chance"):
+        for field in ("indptr", "indices", "tokens", "probability"):
             assert np.array_equal(getattr(part, field), getattr(two, field))
 
 

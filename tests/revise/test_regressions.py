@@ -243,7 +243,7 @@ def test_a_merged_id_is_one_topic(workspace: Workspace) -> None:
 
 def test_history_reads_no_words(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
-        workspace.rename("o/1", str(number))
+        workspace.rename("o/1", f"n{number}")
     monkeypatch.delattr(np, "load")
     assert len(workspace.history()) == 6
 

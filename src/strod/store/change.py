@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Staging", "change"]
 
 CHANGED = ("corpus", "phrases", "tree")  # folders whose files come and go
-_LEFT = {*CHANGED, "incoming", NAME, f"{NAME}.old"}  # in the folder of a change
+_LEFT = {*CHANGED, "incoming", "draft.json", NAME, f"{NAME}.old"}  # in the folder of a change
 TRIES = 3  # if others publish in the meantime
 _FOLDER = re.compile(r"\d{4,9}|o|[0-9a-f]{12}(?:-\d+)?|splits|words|revisions")
 
