@@ -120,7 +120,9 @@ def test_another_judge_begins_anew(browser: Browser, study: Made) -> None:
     browser.press("1", *["ArrowRight"] * 8)
     browser.page.click("#other")  # and the question whether to is answered with yes
     assert browser.page.is_visible("#intro")
-    assert state(browser, study) == {"judge": "", "at": -1, "answers": [None] * 8}
+    kept = state(browser, study)
+    assert kept.pop("turn") == 11  # a name, a choice, eight steps, and this
+    assert kept == {"judge": "", "at": -1, "answers": [None] * 8}
 
 
 def test_going_back_to_the_beginning_keeps_the_answers(browser: Browser, study: Made) -> None:
@@ -186,6 +188,21 @@ def test_trees_without_phrases_show_words(browser: Browser, tmp_path: Path) -> N
     assert made.questions == {"w": {"phrase": 2, "topic": 0}}
     begin(browser, made)
     assert browser.page.evaluate("document.querySelectorAll('#options button').length") == 4
+
+
+@pytest.mark.parametrize("lost", ["{}", None])
+def test_answers_survive_without_the_storage(
+    browser: Browser, study: Made, lost: str | None
+) -> None:
+    """A page that is loaded again at once may find the storage of before, or an empty one."""
+    place = f"strod-intrusion-{study.study}"
+    begin(browser, study)
+    browser.press("2", "Enter")
+    browser.page.add_init_script(
+        f"localStorage.{'clear()' if lost is None else f'setItem({place!r}, {lost!r})'}"
+    )
+    browser.page.reload()
+    expect(browser.page.locator("#count")).to_have_text("Question 2 of 8, 1 answered")
 
 
 def test_a_second_tab_follows(browser: Browser, study: Made) -> None:

@@ -4,35 +4,50 @@
   const at = (id) => document.getElementById(id);
   const UNABLE = "unable";
   const place = `strod-intrusion-${study}`;
-  const fresh = () => ({ judge: "", at: -1, answers: questions.map(() => null) });
+  // A turn is one change of the state: of two that were kept, the later one counts.
+  const fresh = (turn) => ({ turn, judge: "", at: -1, answers: questions.map(() => null) });
 
-  const trouble = (text) => { at("trouble").textContent = text; at("trouble").hidden = false; };
+  const forgets = () => {
+    at("trouble").textContent = "This browser does not keep answers: save them before you close the page.";
+    at("trouble").hidden = false;
+  };
 
   // What is kept may be of anyone's making: take over only what fits the questions.
   const fits = (answer, question) => answer === UNABLE
     || (Number.isInteger(answer) && answer >= 0 && answer < question.options.length);
-  const recall = () => {
-    const state = fresh();
-    try {
-      const kept = JSON.parse(localStorage.getItem(place) || "{}");
-      if (typeof kept.judge === "string") state.judge = kept.judge;
-      if (Number.isInteger(kept.at)) state.at = Math.max(-1, Math.min(kept.at, questions.length));
-      if (Array.isArray(kept.answers)) {
-        questions.forEach((question, index) => {
-          if (fits(kept.answers[index], question)) state.answers[index] = kept.answers[index];
-        });
-      }
-    } catch (error) {
-      trouble("This browser does not keep answers: save them before you close the page.");
+  const fitted = (kept) => {
+    const found = fresh(Number.isSafeInteger(kept?.turn) && kept.turn > 0 ? kept.turn : 0);
+    if (typeof kept?.judge === "string") found.judge = kept.judge;
+    if (Number.isInteger(kept?.at)) found.at = Math.max(-1, Math.min(kept.at, questions.length));
+    if (Array.isArray(kept?.answers)) {
+      questions.forEach((question, index) => {
+        if (fits(kept.answers[index], question)) found.answers[index] = kept.answers[index];
+      });
     }
-    return state;
+    return found;
+  };
+  const stored = () => {
+    try {
+      return fitted(JSON.parse(localStorage.getItem(place)));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) forgets();
+      return fresh(0);
+    }
+  };
+  // The tab's history as well: a page that is loaded again at once may find the storage of
+  // before, or none (seen in Chromium with all cores busy); the history is there in time.
+  const recall = () => {
+    const [tab, shared] = [fitted(history.state?.[place]), stored()];
+    return tab.turn > shared.turn ? tab : shared;
   };
   let state = recall();
   const keep = () => {
+    state.turn += 1;
+    history.replaceState({ [place]: state }, "");
     try {
       localStorage.setItem(place, JSON.stringify(state));
     } catch (error) {
-      trouble("This browser does not keep answers: save them before you close the page.");
+      forgets();
     }
   };
 
@@ -161,7 +176,7 @@
   at("save").addEventListener("click", save);
   at("other").addEventListener("click", () => {
     if (!confirm("Begin anew for another judge? Answers that were not saved are lost.")) return;
-    state = fresh();
+    state = fresh(state.turn);
     keep();
     show(true);
   });
@@ -187,8 +202,9 @@
   });
   // Another tab, or this one before it was loaded again: what it kept may arrive late.
   addEventListener("storage", (event) => {
-    if (event.key !== place) return;
-    state = recall();
+    const kept = event.key === place ? stored() : state;
+    if (kept.turn <= state.turn) return;
+    state = kept;
     show(false);
   });
   show(state.at < 0);
