@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy.sparse import csr_array
 
@@ -15,7 +16,7 @@ from strod.phrases.quality import Phrase
 from strod.phrases.stream import Alphabet
 from strod.phrases.units import Units
 from strod.store.arrays import ArrayWriter, read_array
-from strod.store.tables import read_table
+from strod.store.tables import numbers, read_table
 from strod.store.validate import check_counts, naming
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def read_units(files: Files, lexicon: PhraseLexicon) -> Units:
 def _units(table: pa.Table, lexicon: PhraseLexicon) -> Units:
     forms: list[list[int]] = table["tokens"].to_pylist()
     size = len(lexicon.words)
-    if not all(form and 0 <= min(form) <= max(form) < size for form in forms):
+    tokens = numbers(pc.list_flatten(table["tokens"]))
+    if not all(forms) or not np.all((tokens >= 0) & (tokens < size)):
         raise ValueError("a form has words that are not in the lexicon")
     words = np.array([form[0] for form in forms if len(form) == 1], dtype=np.int32)
     if any(len(form) == 1 for form in forms[len(words) :]):
@@ -88,11 +90,11 @@ def _units(table: pa.Table, lexicon: PhraseLexicon) -> Units:
     rest = table.slice(len(words)).select(["count", "significance", "cohesion"])
     if any(column.null_count for column in rest.columns):
         raise ValueError("numbers of phrases are missing")
-    numbers = zip(*(column.to_pylist() for column in rest.columns), strict=True)
+    scores = zip(*(column.to_pylist() for column in rest.columns), strict=True)
     code = alphabet.code.tolist()
     phrases = [
         Phrase(*alphabet.linked([code[token] for token in form]), *some)
-        for form, some in zip(forms[len(words) :], numbers, strict=True)
+        for form, some in zip(forms[len(words) :], scores, strict=True)
     ]
     varied = np.array(table["varied"].to_pylist()[len(words) :], dtype=np.float64)
     return Units.of(alphabet, phrases, lexicon, varied)

@@ -86,24 +86,19 @@ def singulars(word: str) -> Iterator[str]:
 def base_forms(words: Sequence[str], language: str) -> NDArray[np.int64]:
     """For each word its plain singular, if that is among the words, else itself; as numbers."""
     number = {word: place for place, word in enumerate(words)}
-    plain = [
-        number.get(_plain(word), place) if language in _NO_ACCENTS else place
-        for place, word in enumerate(words)
-    ]
-    base: NDArray[np.int64] = np.array(plain, dtype=np.int64)
+    base: NDArray[np.int64] = np.arange(len(words))
+    for place, word in enumerate(words):
+        if language in _NO_ACCENTS and not word.isascii():
+            base[place] = number.get(_plain(word), place)
+        if language in _PLURAL_IN_S and word.endswith("s"):
+            known = (number[single] for single in singulars(word) if single in number)
+            base[place] = next(known, base[place])
     if language not in _PLURAL_IN_S:
         return base
-    for place, word in enumerate(words):
-        for single in singulars(word):
-            if single in number:
-                base[place] = number[single]
-                break
     singular: NDArray[np.int64] = base[base]  # the singular of a singular
     return singular
 
 
 def _plain(word: str) -> str:
     """Without accents, which not everybody types."""
-    if word.isascii():
-        return word
     return "".join(mark for mark in normalize("NFD", word) if not combining(mark))

@@ -92,14 +92,14 @@ class Units:
     @cached_property
     def _grouped(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """For each form its unit, for each unit the form that stands for it."""
-        keys = [(int(base),) for base in self.base]
-        keys += [tuple(sorted(self.base[list(phrase.words)].tolist())) for phrase in self.phrases]
-        counts = [*self.counts.tolist(), *(phrase.count for phrase in self.phrases)]
+        base = self.base.tolist()
+        keys = [(one,) for one in base]
+        keys += [tuple(sorted([base[word] for word in phrase.words])) for phrase in self.phrases]
         number: dict[tuple[int, ...], int] = {}
         unit_of = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int32)
-        commonest = np.full(len(number), -1, dtype=np.int32)
-        for form in np.argsort(-np.array(counts), kind="stable")[::-1]:
-            commonest[unit_of[form]] = form
+        phrases = np.array([phrase.count for phrase in self.phrases], dtype=np.int64)
+        order = np.argsort(-np.concatenate([self.counts, phrases]), kind="stable")
+        commonest = order[np.unique(unit_of[order], return_index=True)[1]].astype(np.int32)
         return unit_of, commonest
 
     @property
