@@ -21,9 +21,12 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 import strod
-from strod.evaluate.coherence import npmi_of_counts
+from strod.engine.threads import Serial
+from strod.evaluate.coherence import mean_npmi, mean_of
 from strod.evaluate.lists import top_words
 from strod.evaluate.relations import diversity
+from strod.passes.cooccur import cooccurrences
+from strod.tree.matrix import MatrixShard
 
 if TYPE_CHECKING:
     from strod.workspace.tree import Topic
@@ -49,7 +52,11 @@ def _own(topic: Topic, method: str, counts: csr_array) -> list[int]:
 
 
 def _scores(lists: list[list[int]], counts: csr_array) -> str:
-    return f"{npmi_of_counts(lists, counts):.3f} | {diversity(lists):.3f}"
+    documents, width = counts.shape
+    chosen = [np.asarray(words, dtype=np.int64) for words in lists if len(words) > 1]
+    met = cooccurrences([MatrixShard(0, documents, counts)], chosen, width, Serial())
+    npmi = mean_of([mean_npmi(pairs, documents) for pairs in met])
+    return f"{npmi:.3f} | {diversity(lists):.3f}"
 
 
 def _row(workspace: Workspace, method: str) -> str:

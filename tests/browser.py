@@ -24,6 +24,14 @@ NEEDED = "STROD_NEED_BROWSER"  # if set, a missing browser is a failure
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"]
 PHONE = 600  # windows narrower than this are those of phones
 
+# Answers that come late, what a view asks for later than the tree: what is done meanwhile counts.
+LATE = """(() => {
+  const ask = window.fetch;
+  const wait = (path) => (/[/]api[/](workspace|tree)/.test(path) ? MOST / 2 : MOST);
+  window.fetch = (path, ...rest) =>
+    new Promise((go) => setTimeout(go, wait(String(path)))).then(() => ask(path, ...rest));
+})()"""
+
 # Relative luminance and contrast as WCAG 2 defines them.
 CONTRASTS = """(selector) => {
   const part = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -122,14 +130,20 @@ def opened(
     width: int = 1280,
     height: int = 720,
     scheme: Literal["light", "dark"] = "light",
+    late: int = 0,
 ) -> Iterator[Browser]:
-    """A page in a window of this size, for a reader who prefers this colour scheme."""
+    """A page in a window of this size, for a reader who prefers this colour scheme.
+
+    Answers of a server come up to ``late`` milliseconds later.
+    """
     context = chromium.new_context(
         viewport={"width": width, "height": height},
         is_mobile=width < PHONE,
         color_scheme=scheme,
         reduced_motion="reduce",
     )
+    if late:
+        context.add_init_script(LATE.replace("MOST", str(late)))
     yield Browser(context.new_page())
     context.close()
 

@@ -186,6 +186,12 @@ class Bench:
         assert names(self.folder) == self.before
 
 
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted documents are treated as text is, whose spectrum has no end."""
+    monkeypatch.setattr("strod.model.decompose.may_end", lambda *_: False)
+
+
 def check_error(outcome: Outcome, *phrases: str, code: int = 2) -> None:
     """The command ended with one line on standard error that says all of `phrases`."""
     assert outcome.out == ""

@@ -47,6 +47,7 @@ def tree(workspace: Workspace) -> Tree:
     return found
 
 
+@pytest.mark.usefixtures("endless")
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     counts = plant(0, documents=1000, length=40, children=3, words=200, alpha0=0.5).counts
     book = DiskShareStore(tmp_path, [("0000", 1 << 20)])

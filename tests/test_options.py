@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import fields
-from inspect import signature
+from inspect import getsource, signature
 from typing import Any
 
 import pytest
@@ -13,10 +14,11 @@ from strod import UsageError
 from strod.export import export
 from strod.keywords import AddOptions, AssignOptions, BuildOptions, ExportOptions, VerbOptions
 from strod.model.options import TreeOptions
-from strod.options import LEAST_MEMORY, META_TYPES, CorpusOptions, memory_size
+from strod.options import LEAST_MEMORY, CorpusOptions, memory_size
 from strod.phrases.options import PhraseOptions
+from strod.text.forms import META_TYPES
 from strod.text.records import Fields
-from strod.workspace.revise import Reviser
+from strod.workspace.undo import Changer
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,8 @@ def test_options_cannot_be_changed() -> None:
 
 def test_metadata_types() -> None:
     chosen = CorpusOptions(meta=("year:number", "venue", "dc:title:category"))
-    assert chosen.meta_types == [("year", "number"), ("venue", "auto"), ("dc:title", "category")]
+    found = [tuple(field[:2]) for field in chosen.meta_types]
+    assert found == [("year", "number"), ("venue", "auto"), ("dc:title", "category")]
 
 
 def test_fields() -> None:
@@ -160,9 +163,10 @@ def test_keywords_are_the_options() -> None:
     """What editors offer is what the functions take."""
     kinds = (CorpusOptions, PhraseOptions, TreeOptions)
     assert keywords(BuildOptions) == {one.name for kind in kinds for one in fields(kind)}
-    assert keywords(VerbOptions) == set(signature(Reviser).parameters) - {"workspace"}
+    taken = re.findall(r'how\.get\("(\w+)"', getsource(Changer.__init__))
+    assert keywords(VerbOptions) == set(taken)
     assert keywords(ExportOptions) == set(signature(export).parameters) - {"workspace", "to", "out"}
     reading = keywords(AddOptions) & keywords(AssignOptions) - {"progress"}
     assert reading < {one.name for one in fields(CorpusOptions)}
     assert keywords(AddOptions) - reading == {"replace", "note", "dry_run", "progress"}
-    assert keywords(AssignOptions) - reading == {"tell", "progress"}
+    assert keywords(AssignOptions) - reading == {"least", "progress", "tell", "top"}

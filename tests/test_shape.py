@@ -25,6 +25,8 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in MODULES]
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 80
 MEDIAN_FUNCTION = 10
+MANY_PARAMETERS = 7
+LONG_LISTS = 19  # functions that have so many
 PUBLIC_NAMES = 15
 
 FORBIDDEN_IMPORTS = {
@@ -125,6 +127,20 @@ def test_half_of_the_functions_are_very_short() -> None:
     assert statistics.median(sizes) <= MEDIAN_FUNCTION
 
 
+def parameters(node: Function) -> int:
+    """How many a function has, without ``self``."""
+    names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def test_few_functions_have_many_parameters() -> None:
+    def long(path: Path) -> list[str]:
+        return [node.name for node in functions(path) if parameters(node) >= MANY_PARAMETERS]
+
+    found = offenders(long)
+    assert len(found) <= LONG_LISTS, found
+
+
 def test_nothing_dangerous_is_imported() -> None:
     def dangerous(path: Path) -> set[str]:
         return {name.partition(".")[0] for name in imports(path)} & FORBIDDEN_IMPORTS
@@ -168,7 +184,7 @@ def test_random_numbers_come_from_a_seed() -> None:
     assert offenders(unseeded) == []
 
 
-# Who may import whom: a room imports rooms before it. What an engine is, everybody may know.
+# Who may import whom: a package imports those before it. What an engine is, all may know.
 LAYERS = (
     ("errors", "extras", "progress", "wording"),
     ("values",),
@@ -187,34 +203,47 @@ LAYERS = (
     ("datasets", "methods"),
     ("workspace",),
     ("assign", "estimator", "pages"),
+    ("query",),
+    ("plots",),
     ("export",),
     ("intrusion",),
     ("evaluate",),
     ("experiments",),
+    ("explorer",),
     ("cli",),
 )
-DOORS = ("workspace/tree.py", "workspace/workspace.py")  # methods that show what is in `export`
-LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
+# Doors to what is above: methods of a workspace, and the explorer as files.
+DOORS = {
+    "export/run.py": {"explorer"},
+    "workspace/tree.py": {"export"},
+    "workspace/snapshot.py": {"query"},
+    "workspace/workspace.py": {"export", "plots", "query"},
+}
+LEVEL = {package: number for number, layer in enumerate(LAYERS) for package in layer}
 
 
-def test_every_room_has_its_place() -> None:
-    rooms = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))}
-    assert rooms - {"__init__", "__main__", "__pycache__", "py"} == set(LEVEL)
+def test_every_package_has_its_place() -> None:
+    packages = {
+        path.stem for path in ROOT.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))
+    }
+    assert packages - {"__init__", "__main__", "__pycache__", "py"} == set(LEVEL)
 
 
-def test_rooms_import_what_is_below() -> None:
+def test_packages_import_what_is_below() -> None:
     def reaches_up(path: Path) -> Iterator[str]:
-        room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        package = path.relative_to(ROOT).parts[0].removesuffix(".py")
         for name in sorted(imports(path)):
             steps = name.split(".")
-            other = steps[1] if steps[0] == "strod" and len(steps) > 1 else room
-            free = other == room or other not in LEVEL or name.startswith("strod.engine.protocol")
-            free = free or (other == "export" and path.relative_to(ROOT).as_posix() in DOORS)
-            if not free and LEVEL[other] >= LEVEL[room]:
+            other = steps[1] if steps[0] == "strod" and len(steps) > 1 else package
+            free = (
+                other == package or other not in LEVEL or name.startswith("strod.engine.protocol")
+            )
+            free = free or other in DOORS.get(path.relative_to(ROOT).as_posix(), ())
+            if not free and LEVEL[other] >= LEVEL[package]:
                 yield name
 
-    rooms = [path for path in MODULES if path.parent != ROOT or path.stem in LEVEL]
-    found = {path.relative_to(ROOT).as_posix(): list(reaches_up(path)) for path in rooms}
+    packages = [path for path in MODULES if path.parent != ROOT or path.stem in LEVEL]
+    found = {path.relative_to(ROOT).as_posix(): list(reaches_up(path)) for path in packages}
     assert {path: names for path, names in found.items() if names} == {}
 
 
@@ -277,9 +306,11 @@ def test_rules_find_what_they_look_for(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(shape, "NAMES", ["bad.py"])
     monkeypatch.setattr(shape, "MODULES", [bad])
     long = "def f():\n" + "    x = 1\n" * 81
+    many = "def f(self, a, b, c, d, e, f, *, g): ...\n"
     for rule, text, told in (
         (test_modules_are_short, "x = 1\n" * 501, "bad.py: 501"),
         (test_functions_are_short, long, "bad.py: f has 82 lines"),
+        (test_few_functions_have_many_parameters, many * 20, "bad.py: f"),
         (test_nothing_dangerous_is_imported, "from pickle import loads", "bad.py: pickle"),
         *(
             (test_no_code_is_made_from_text_and_no_shell_is_asked, f"\n{text}", "bad.py: line 2")

@@ -7,6 +7,7 @@
     │   └── TopicError    a KeyError too: a topic that is not there, or a name that several have
     ├── InputError        exit code 2: a source holds nothing usable, or, if strict, a bad document
     ├── BusyError         exit code 1: another process is writing
+    ├── StaleError        exit code 1: somebody else has changed the workspace since
     └── DamagedError      exit code 1: a workspace does not match its manifest
 
 A message is one line: where, what is wrong, and what to do about it. Options stand in it between
@@ -27,6 +28,7 @@ __all__ = [
     "BusyError",
     "DamagedError",
     "InputError",
+    "StaleError",
     "StrodError",
     "StrodWarning",
     "TopicError",
@@ -114,6 +116,12 @@ class InputError(StrodError):
 
 class BusyError(StrodError):
     """Another process is writing the same workspace."""
+
+
+class StaleError(StrodError):
+    """A change was prepared for a revision that is not the newest any more."""
+
+    advice = "look at it again"
 
 
 class DamagedError(StrodError):

@@ -36,7 +36,9 @@ from strod.passes.place import infer
 from strod.progress import Silent
 from strod.store.files import Files
 from strod.text.sources import resolve
-from strod.tree.grow import Ground, Grown, grow_tree, model_of
+from strod.tree.ground import Ground, model_of
+from strod.tree.grow import grow_tree
+from strod.tree.grown import Grown
 from strod.tree.matrix import matrix_shards
 from strod.values.shares import MemoryShareStore
 from strod.values.topic import ROOT, Node, walk

@@ -7,7 +7,9 @@ __all__ = ["EXTRAS", "install"]
 # As in pyproject.toml. Named one by one: that works in a clone, and wherever strod came from.
 EXTRAS = {
     "baselines": ("scikit-learn>=1.6", "tomotopy>=0.13"),
+    "explore": ("starlette>=1.0", "uvicorn>=0.30"),
     "plots": ("matplotlib>=3.9",),
+    "search": ("tantivy>=0.27",),
     "sklearn": ("scikit-learn>=1.6",),
     "stem": ("snowballstemmer>=3.0",),
 }

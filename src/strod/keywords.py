@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from strod.options import Tokenizer
     from strod.progress import Progress
+    from strod.store.change import Prepared
 
 __all__ = ["AddOptions", "AssignOptions", "BuildOptions", "ExportOptions", "VerbOptions"]
 
@@ -47,8 +48,10 @@ class BuildOptions(_Reading, total=False):
     phrase_min_count: int | Literal["auto"]
     phrase_threshold: float | Literal["auto"]
     phrase_length: int
-    children: int | Literal["auto"]
-    height: int
+    children: int | str | Sequence[int]
+    height: int | None
+    topics: int
+    least_documents: int
     width: int
     alpha0: float | Literal["auto"]
     seed: int
@@ -67,7 +70,9 @@ class BuildOptions(_Reading, total=False):
 class VerbOptions(TypedDict, total=False):
     """How a verb is carried out.
 
-    `note` is a line for the history; `dry_run` finds out only what would change.
+    `note` is a line for the history; `dry_run` finds out only what would change, and `prepared`
+    keeps what it found, so that it can be applied later. `engine` and `workers` do the work, as
+    for `strod.build`; `progress` is told how far it is.
     """
 
     note: str
@@ -75,6 +80,7 @@ class VerbOptions(TypedDict, total=False):
     engine: str
     workers: int | None
     progress: Progress | None
+    prepared: Prepared | None
 
 
 class AddOptions(_Reading, total=False):
@@ -87,7 +93,13 @@ class AddOptions(_Reading, total=False):
 
 
 class AssignOptions(_Reading, total=False):
-    """How documents are placed; `tell` is told how many have no answer, and why."""
+    """How documents are placed; `tell` is told how many have no answer, and why.
+
+    `least` leaves out smaller shares, `top` all but so many of each level.
+    """
+
+    least: float
+    top: int
 
     progress: Progress | None
     tell: Callable[[str], None] | None

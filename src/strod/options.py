@@ -13,6 +13,7 @@ from strod.engine.protocol import check_engine
 from strod.errors import UsageError
 from strod.store.schema import CorpusSettings
 from strod.text.fold import fold
+from strod.text.forms import META_TYPES, MetaField
 from strod.text.records import Fields
 from strod.text.sources import FORMATS
 from strod.text.stopwords import stopwords
@@ -30,7 +31,6 @@ __all__ = [
 # Sentences of a text, each a sequence of words.
 Tokenizer = Callable[[str], Iterable[Sequence[str]]]
 
-META_TYPES = ("auto", "date", "number", "category", "list")
 LEAST_MEMORY = 512 << 20
 BASE_MEMORY = 400 << 20  # the interpreter, the libraries, the compiled code
 WORKER_MEMORY = 64 << 20  # a batch of documents under way
@@ -76,7 +76,9 @@ class CorpusOptions:
     id_field : str or None
         Field that holds a document's id; None means ``id`` if there is one.
     meta : tuple of str
-        Fields to keep, each ``NAME`` or ``NAME:TYPE`` with a type of `META_TYPES`.
+        Fields to keep, each ``NAME``, ``NAME:TYPE`` with a type of `META_TYPES`, or
+        ``NAME:TYPE:FORM``: dates by ``%d.%m.%Y``, numbers with the decimal mark ``,``, members of
+        a list with ``|`` between them.
     format : str
         One of `strod.text.sources.FORMATS`.
     language : str
@@ -145,9 +147,15 @@ class CorpusOptions:
         for entry in self.meta:
             _check(bool(entry) and not entry.isspace(), "`meta` needs the name of a field")
             name, colon, kind = entry.rpartition(":")
+            field = MetaField.from_entry(entry)
             _check(not colon or bool(name), f"`meta` {entry!r} has no name before the colon")
-            _check(not colon or bool(kind), f"`meta` {entry!r} has no type; types are {types}")
-        names = [name for name, _ in self.meta_types]
+            lacks = f"form after {name}" if MetaField.from_entry(name).kind != "auto" else "type"
+            _check(
+                not colon or bool(kind) or bool(field.form),
+                f"`meta` {entry!r} has no {lacks}; types are {types}",
+            )
+            _check(not field.problem, f"`meta` {entry}: {field.problem}")
+        names = [field.name for field in self.meta_types]
         _check(len(set(names)) == len(names), "`meta` names a field twice")
 
     @property
@@ -156,9 +164,9 @@ class CorpusOptions:
         return max(1, min(self.workers, (self.memory - BASE_MEMORY) // WORKER_MEMORY))
 
     @property
-    def meta_types(self) -> list[tuple[str, str]]:
-        """Name and type of each metadata field."""
-        return [_meta_type(entry) for entry in self.meta]
+    def meta_types(self) -> list[MetaField]:
+        """Name, type and form of each metadata field."""
+        return [MetaField.from_entry(entry) for entry in self.meta]
 
     @property
     def stop(self) -> frozenset[str]:
@@ -173,7 +181,7 @@ class CorpusOptions:
             text=self.text_field,
             id=self.id_field or "id",
             id_required=self.id_field is not None,
-            meta=tuple(name for name, _ in self.meta_types),
+            meta=tuple(field.name for field in self.meta_types),
         )
 
     def settings(self, min_df: int) -> CorpusSettings:
@@ -201,12 +209,6 @@ def tokenizer_name(tokenizer: str | Tokenizer) -> str:
     named = tokenizer if hasattr(tokenizer, "__qualname__") else type(tokenizer)
     module = getattr(named, "__module__", None)
     return f"{module}:{named.__qualname__}" if module else named.__qualname__
-
-
-def _meta_type(entry: str) -> tuple[str, str]:
-    """NAME or NAME:TYPE; what is no type belongs to the name."""
-    name, colon, kind = entry.rpartition(":")
-    return (name, kind) if colon and kind in META_TYPES else (entry, "auto")
 
 
 def _check(good: bool, message: str) -> None:  # noqa: FBT001

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
+    "begins_with",
     "counted",
     "escaped",
     "harmless",
+    "is_blank",
     "json_text",
     "line",
+    "listed",
     "numbered",
     "percent",
     "plain",
@@ -34,6 +41,28 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names.
+
+    Examples
+    --------
+    >>> listed("abcd"), listed("ab")
+    ('a, b, c, …', 'a, b')
+    """
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def begins_with(texts: Sequence[str], name: str) -> bool:
+    """Whether a list shows a topic's name already: most automatic ones are its first phrases.
+
+    Examples
+    --------
+    >>> begins_with(["a", "b", "c"], "a, b"), begins_with(["a", "b", "c"], "a, c")
+    (True, False)
+    """
+    return not name or f"{', '.join(texts)}, ".startswith(f"{name}, ")
+
+
 def sizes(documents: int, words: int, topics: int) -> str:
     """1 document, 20 words, 3 topics."""
     parts = ((documents, "document"), (words, "word"), (topics, "topic"))
@@ -43,6 +72,11 @@ def sizes(documents: int, words: int, topics: int) -> str:
 def percent(share: float) -> str:
     """12.3%, but what is there is not 0.0%."""
     return "<0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody sees anything of a text: spaces, marks without width, control characters."""
+    return all(unicodedata.category(one)[0] in "CZ" for one in text)
 
 
 def plain(text: str) -> str:

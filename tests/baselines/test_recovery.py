@@ -26,15 +26,23 @@ from tests.tree.helpers import document_shares, ground
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from strod.tree.grow import Grown
+    from strod.tree.grown import Grown
 
-ITERATIONS = {"splitlda": 60, "hpam": 60, "ncrp": 60, "cathy": 200, "nmf": 50, "lda": 5}
+ITERATIONS = {
+    "splitlda": 60,
+    "hpam": 60,
+    "ncrp": 60,
+    "cathy": 200,
+    "nmf": 50,
+    "lda": 5,
+    "kmeans": 50,
+}
 DOCUMENTS = 600
 # Largest mean L1 error on level 1 and 2. By chance, when every topic is the corpus, it is 1.33
 # and 1.65 (`test_chance`); nCRP finds its own number of topics, so that they cannot be matched.
 ERRORS = {
     "splitlda": (0.2, 0.3), "hpam": (1.25, 1.1), "cathy": (0.9, 1.1), "nmf": (0.4, 0.7),
-    "lda": (1.1, 1.1),
+    "lda": (1.1, 1.1), "kmeans": (0.4, 0.7),
 }  # fmt: skip
 
 
@@ -111,7 +119,7 @@ def test_shares(method: str) -> None:
             np.testing.assert_allclose(below, shares[name], atol=1e-5)
         else:
             assert node.reason
-    if method in {"ncrp", "nmf", "lda"}:  # a document is in one leaf
+    if method in {"ncrp", "nmf", "lda", "kmeans"}:  # a document is in one leaf
         assert set(np.unique(np.concatenate(list(shares.values())))) <= {0.0, 1.0}
     assert set(tree.learning) == set(tree.splits)
     assert all(one["iterations"] <= ITERATIONS[method] for one in tree.learning.values())

@@ -23,13 +23,13 @@ from tests.planted_text import planted_texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-FEW = {"splitlda": 5, "hpam": 5, "ncrp": 5, "cathy": 20, "nmf": 20, "lda": 1}
+FEW = {"splitlda": 5, "hpam": 5, "ncrp": 5, "cathy": 20, "nmf": 20, "lda": 1, "kmeans": 9}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def packages() -> None:
     pytest.importorskip("tomotopy", reason="the samplers need strod[baselines]")
-    pytest.importorskip("sklearn", reason="nmf and lda need strod[baselines]")
+    pytest.importorskip("sklearn", reason="nmf, lda and kmeans need strod[baselines]")
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_refused(bench: Bench, source: Path, arguments: list[object], phrases: l
     ("method", "name"),
     [
         *((method, "tomotopy") for method in ("splitlda", "hpam", "ncrp")),
-        *((method, "scikit-learn") for method in ("nmf", "lda")),
+        *((method, "scikit-learn") for method in ("nmf", "lda", "kmeans")),
     ],
 )
 def test_a_package_is_missing(

@@ -178,6 +178,16 @@ def test_the_summary_does_not_break_lines(bench: Bench, source: Path) -> None:
     assert f"  1 with broken JSON: {source}:42" in lines
 
 
+@pytest.mark.parametrize("columns", ["0", "1", "-5", "x"])
+def test_a_terminal_without_width(
+    bench: Bench, source: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    bench.build(source)
+    wide = strod("show", bench.workspace)
+    monkeypatch.setenv("COLUMNS", columns)
+    assert strod("show", bench.workspace) == wide
+
+
 def test_show_as_json(bench: Bench, source: Path) -> None:
     bench.build(source, "--meta", "year")
     outcome = strod("show", bench.workspace, "--json")
@@ -349,6 +359,7 @@ def test_demo(tmp_path: Path) -> None:
     assert ESCAPE not in outcome.out + outcome.err
 
 
+@pytest.mark.long
 def test_the_same_bytes_everywhere(bench: Bench) -> None:
     """Neither hash seeds nor threads nor the locale change a byte of the corpus."""
     records = [

@@ -36,7 +36,8 @@ def loaded(*arguments: str) -> list[str]:
     [
         "show W", "show W --json", "show W --words 3", "show W --documents 2", "history W",
         "check --help", "export W --to json", "export W --to markdown", "export W --to skos",
-        "export W --to graphml", "export W --to html", "export W --to csv --out OUT", "assign W",
+        "export W --to graphml", "export W --to html", "export W --to csv --out OUT",
+        "export W --to parquet --out OUT", "export W --to site --out OUT",
     ],
 )  # fmt: skip
 def test_reading_loads_nothing_heavy(tree_workspace: Path, tmp_path: Path, command: str) -> None:
@@ -44,10 +45,11 @@ def test_reading_loads_nothing_heavy(tree_workspace: Path, tmp_path: Path, comma
     assert loaded(*(names.get(word, word) for word in command.split())) == []
 
 
-def test_undo_loads_nothing_heavy(tree_workspace: Path, tmp_path: Path) -> None:
+def test_verbs_that_learn_nothing_load_nothing_heavy(tree_workspace: Path, tmp_path: Path) -> None:
     copy = str(shutil.copytree(tree_workspace, tmp_path / "w.strod"))
-    assert "numba" in loaded("rename", copy, "o/1", "x", "-q")  # works on a draft of the tree
-    assert loaded("undo", copy, "-q") == loaded("redo", copy, "-q") == []
+    for words in (["rename", copy, "o/1", "x"], ["pin", copy, "o/1"], ["unpin", copy, "o/1"],
+                  ["collapse", copy, "o/2"], ["undo", copy], ["redo", copy]):  # fmt: skip
+        assert loaded(*words, "-q") == [], words
 
 
 def test_what_is_heavy_is_seen(tree_workspace: Path) -> None:

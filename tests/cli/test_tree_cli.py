@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KEYS = [
     "id", "path", "parent", "level", "weight", "alpha", "alpha0", "words", "phrases", "documents",
-    "label", "pinned", "reason", "sha256",
+    "label", "pinned", "reason", "rest", "sha256",
 ]  # fmt: skip
 LINE = re.compile(r"^[ │├└─]*(o(?:/[0-9]+)*) +([0-9.]+)%  ([^(]*)(\([^)]*\))?$")
 
@@ -91,7 +91,9 @@ def test_build_and_show(bench: Bench, source: Path) -> None:
     ("arguments", "settings"),
     [
         (["--children", "auto", "--width", 4], {"children": "auto", "width": 4}),
-        (["--height", 0], {"height": 0}),
+        (["--children", "3,2"], {"children": (3, 2), "height": 2}),
+        (["--topics", 9, "--children", 3, "--height", 2], {"topics": 9, "height": 2}),
+        (["--least-documents", 30], {"least_documents": 30}),
         (["--height", 1, "--alpha0", "0.5"], {"height": 1, "alpha0": 0.5}),
         (["--alpha0", "auto"], {"alpha0": "auto"}),
         (["--sample", 200], {"sample": 200}),
@@ -117,7 +119,7 @@ def test_options(
     levels = {topic.level for topic in workspace.tree.values()}
     height = 1 if settings.get("method") == "tod" else settings.get("height", 2)
     assert levels == set(range(height + 1))
-    if "children" in settings and settings["children"] != "auto":
+    if isinstance(settings.get("children"), int):
         assert len(workspace.tree.root.children) == settings["children"]
 
 
@@ -338,7 +340,7 @@ def test_a_corpus_of_one_topic(bench: Bench) -> None:
     assert lines[2].startswith("o 100.0%  ")
     rows = strod("assign", bench.workspace, "--quiet").out.splitlines()
     assert [json.loads(row) for row in rows] == [
-        {"id": number, "leaf": "o", "topics": {}} for number in ("1", "2")
+        {"id": number, "leaf": "o", "known": 2, "fit": None, "topics": {}} for number in ("1", "2")
     ]
 
 

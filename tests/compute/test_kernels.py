@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import strod
+from tests.chance import long_but
 from tests.conftest import json_lines, strod_process
 from tests.planted_text import planted_texts
 
@@ -53,6 +54,7 @@ def copied(tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.long
 def test_machine_code_is_stale_when_a_shared_file_changes(copied: Path, tmp_path: Path) -> None:
     """Sums are wrong once the code of a lane is, and right without lanes; no file is left over."""
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -140,9 +142,7 @@ def strod_with(environment: dict[str, str], *arguments: object) -> str:
     return done.out
 
 
-@pytest.mark.parametrize(
-    "variable", ["NUMBA_DISABLE_JIT", pytest.param("STROD_PLAIN", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("variable", long_but([], ["NUMBA_DISABLE_JIT", "STROD_PLAIN"]))
 def test_a_tree_without_lanes_and_without_a_compiler(variable: str, tmp_path: Path) -> None:
     texts = source(tmp_path, 60)
     trees: list[Any] = []

@@ -256,7 +256,7 @@ def test_shards_leave_no_trace_in_the_arrays(build: Build, monkeypatch: pytest.M
     monkeypatch.setattr(segment, "SHARD_DOCUMENTS", 3)
     several = build(records)
     arrays = [name for name in files(one) if name.endswith(".npy")]
-    assert len(arrays) == 5
+    assert len(arrays) == 7
     assert {n: files(one)[n] for n in arrays} == {n: files(several)[n] for n in arrays}
     tables = [pa.concat_tables(s.documents() for s in w.corpus.shards()) for w in (one, several)]
     assert tables[0].equals(tables[1])
@@ -478,5 +478,7 @@ def test_nothing_of_the_work_is_left(build: Build) -> None:
         "0000/token_offsets.npy",
         "0000/tokens.npy",
         "lexicon.parquet",
+        "pair_times.npy",
+        "pairs.npy",
     ]
     assert workspace.manifest.corpus.settings.min_df == 1

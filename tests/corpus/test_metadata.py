@@ -83,7 +83,7 @@ def test_types(kinds: set[str], expected: str) -> None:
     ],
 )
 def test_columns(name: str, values: list[Any], expected: list[Any] | None, misfits: int) -> None:
-    found, wrong = column(values, name)
+    found, (wrong, _) = column(values, name)
     if expected is None:
         expected = ["x", "1", "1.5", "true", "[1]", '{"a":null}', None]
     assert (found.to_pylist(), wrong) == (expected, misfits)
@@ -124,7 +124,7 @@ def test_values_json_does_not_have() -> None:
 
 @given(VALUES, st.sampled_from(["number", "date", "category", "list"]))
 def test_any_value_fits_or_is_a_misfit(value: Any, name: str) -> None:
-    found, wrong = column([value], name)
+    found, (wrong, _) = column([value], name)
     missing = found[0].as_py() is None
     assert wrong == (missing and kind(value) != "null")
 

@@ -93,6 +93,30 @@ def test_a_tokenizer_that_gives_words_is_told(tmp_path: Path, tokenizer: Any) ->
         strod.build(["river stone"], out=tmp_path / "w.strod", tokenizer=tokenizer)
 
 
+@pytest.mark.parametrize(
+    ("tokenizer", "why"),
+    [
+        (len, "TypeError: 'int' object is not iterable"),
+        (lambda _: [1], "TypeError"),
+        (lambda text: [[text["no"]]], "TypeError"),
+        (lambda text: [[{}[text]]], "KeyError"),
+        (lambda _: None, "NoneType"),
+    ],
+)
+def test_a_tokenizer_that_fails_is_told(tmp_path: Path, tokenizer: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=r"the tokenizer failed .* at 'river stone'") as error:
+        strod.build(["river stone"], out=tmp_path / "w.strod", tokenizer=tokenizer)
+    assert why in str(error.value)
+    assert not (tmp_path / "w.strod").exists()
+
+
+def test_a_module_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_tokenizer.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="cannot be loaded: division by zero"):
+        strod.build(["river"], out=tmp_path / "w.strod", tokenizer="broken_tokenizer:cut")
+
+
 def test_unknown_options_are_named(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {"min_dff": 2}  # a type checker would tell
     with pytest.raises(UsageError, match="min_df"):

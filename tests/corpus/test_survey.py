@@ -46,7 +46,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
         ("nothing", f"--meta nothing: no document has this field; {THERE}"),
         ("date:datum", "datum is no type; types are date, number, category, list"),
         ("date:number", "--meta date:number: 0 of 4 values are of this type, '2024-01-01' is not"),
-        ("price:number", "'12,50' is not; numbers are written 12.5"),
+        ("price:number", "'12,50' is not; --meta price:number:, would read it"),
         ("price:date", "dates are written 2024-01-31"),
         ("", "--meta needs the name of a field"),
         (" ", "--meta needs the name of a field"),
@@ -149,7 +149,7 @@ def test_add_tells_of_values_that_do_not_fit(tmp_path: Path) -> None:
     )
     outcome = run("add", target, tmp_path / "n.jsonl", "--dry-run")
     assert outcome.code == 0
-    assert "1 values of date are not of type date" in outcome.out
+    assert "1 value of date is not of type date" in outcome.out
     assert "none of them has the field price" in outcome.out
     found = strod.open(target).add(tmp_path / "n.jsonl")
     assert (found.misfits, found.missing) == ({"date": 1}, ["price"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strod.corpus.words import WordTable, word_folder
+from strod.corpus.words import WordTable
 from strod.options import CorpusOptions
 from strod.store.tables import string_array
-from strod.text.fold import fold
+from strod.text.fold import fold, word_folder
 from tests.chance import drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FORMS = st.sampled_from(
     [
@@ -33,6 +37,10 @@ FORMS = st.sampled_from(
         "主",
     ]
 )
+
+
+def folder(options: CorpusOptions) -> Callable[[str], str]:
+    return word_folder(options.language, options.stop, stem=options.stem)
 
 
 def saved(folder: Path, name: str, epoch: int) -> pa.Table:
@@ -60,7 +68,7 @@ def added(table: WordTable, forms: list[str]) -> list[str]:
 @given(st.lists(st.lists(FORMS), max_size=4), st.sampled_from(["en", "fr", "none"]), st.booleans())
 def test_words_of_forms(batches: list[list[str]], language: str, stem: bool) -> None:
     options = CorpusOptions(language=language, stem=stem and language != "none")
-    folded = word_folder(options)
+    folded = folder(options)
     table = WordTable(options)
     order: list[str] = []
     for batch in batches:
@@ -101,7 +109,7 @@ def test_more_forms_than_the_first_arrays_hold(tmp_path: Path) -> None:
 
 
 def test_stop_words_are_not_stemmed() -> None:
-    folded = word_folder(CorpusOptions(stem=True, stopwords=("topics",)))
+    folded = folder(CorpusOptions(stem=True, stopwords=("topics",)))
     assert folded("Topics") == "topics"
     assert folded("models") == "model"
     assert folded("being") == "being"
@@ -110,7 +118,7 @@ def test_stop_words_are_not_stemmed() -> None:
 @pytest.mark.parametrize("form", ["'s", "\u00ad"])
 def test_a_form_that_folds_to_nothing_stays(form: str) -> None:
     assert fold(form) == ""
-    assert word_folder(CorpusOptions())(form) == form
+    assert folder(CorpusOptions())(form) == form
     assert added(WordTable(CorpusOptions()), [form, "x"]) == [form, "x"]
 
 

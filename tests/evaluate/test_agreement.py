@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from strod.evaluate.agreement import agreement, label_scores, largest
+from strod.evaluate.agreement import agreement, largest
 
 
 def test_by_hand() -> None:
@@ -42,12 +42,6 @@ def test_edges() -> None:
     each = agreement(range(50), ["x"] * 25 + ["y"] * 25)
     assert each.homogeneity == pytest.approx(1)
     assert each.nmi < 0.4
-
-
-def test_documents_without_a_label_are_left_out() -> None:
-    found = label_scores(["a", "b", "a"], ["x", "y", None])
-    assert found == {"nmi": pytest.approx(1), "purity": 1, "homogeneity": pytest.approx(1)}
-    assert label_scores(["a"], [None]) == {"nmi": None, "purity": None, "homogeneity": None}
 
 
 def test_largest() -> None:

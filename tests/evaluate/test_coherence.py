@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial
-from strod.evaluate.coherence import c_v, mean_npmi, mean_of, npmi_of_counts
+from strod.evaluate.coherence import c_v, mean_npmi, mean_of
 from strod.evaluate.windows import Chosen, window_meetings
+from strod.passes.cooccur import cooccurrences
 from strod.progress import Silent
+from strod.tree.matrix import MatrixShard
 from strod.tree.top_words import npmi_table
 from tests.chance import drawn
 
@@ -191,12 +193,11 @@ def test_lists_without_a_pair_have_no_value() -> None:
     assert c_v(np.ones((1, 1)), 3) is None
     assert mean_of([None, 1.0, 2.0]) == 1.5
     assert mean_of([None]) is None
-    assert npmi_of_counts([[1]], csr_array(np.ones((2, 2)))) is None
 
 
-def test_npmi_of_counts() -> None:
+def test_npmi_by_documents() -> None:
     counts = np.random.default_rng(0).poisson(0.5, (40, 9))
-    lists = [[0, 1, 2], [8, 3], [5]]
+    lists = [np.array([0, 1, 2]), np.array([8, 3]), np.array([5])]
     there = counts > 0
     values = []
     for words in lists[:2]:
@@ -206,4 +207,6 @@ def test_npmi_of_counts() -> None:
             both = (there[:, a] & there[:, b]).mean()
             pairs.append(math.log(both / (one * other)) / -math.log(both))
         values.append(sum(pairs) / len(pairs))
-    assert npmi_of_counts(lists, csr_array(counts)) == pytest.approx(sum(values) / 2)
+    met = cooccurrences([MatrixShard(0, 40, csr_array(counts))], lists, 9, Serial())
+    found = mean_of([mean_npmi(pairs, 40) for pairs in met])
+    assert found == pytest.approx(sum(values) / 2)

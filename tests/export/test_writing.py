@@ -42,7 +42,7 @@ def run(*arguments: object) -> Any:
     return CliRunner().invoke(app, [str(one) for one in arguments])
 
 
-@pytest.mark.parametrize("to", [to for to in FORMATS if to != "csv"])
+@pytest.mark.parametrize("to", [to for to in FORMATS if to not in ("csv", "parquet", "site")])
 def test_files_have_what_is_printed(nasty: Workspace, tmp_path: Path, to: str) -> None:
     text = export(nasty, to)
     assert text
@@ -78,7 +78,7 @@ def test_a_folder_of_others_is_never_replaced(flat: Workspace, tmp_path: Path) -
     assert names(tmp_path) == ["file", "tables"]
 
 
-@pytest.mark.parametrize("to", ["html", "csv"])
+@pytest.mark.parametrize("to", ["html", "csv", "parquet"])
 def test_a_failure_leaves_what_was_there(
     flat: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
@@ -106,8 +106,9 @@ def test_what_a_killed_run_left_is_no_obstacle(flat: Workspace, tmp_path: Path) 
 
 def test_wrong_usage(flat: Workspace, tmp_path: Path) -> None:
     wrong = [
-        (("xml", None), {}, "no such format; choose from json, csv"),
+        (("xml", None), {}, "no such format; choose from json, csv, parquet"),
         (("csv", None), {}, "name it with out"),
+        (("parquet", None), {}, "to parquet: writes a folder; name it with out"),
         (("csv", tmp_path / "x"), {"documents": 3}, "documents: is for to html"),
         (("json", None), {"base": "urn:x:"}, "base: is for to skos"),
         (("html", None), {"documents": -1}, "must not be negative"),
@@ -121,7 +122,7 @@ def test_wrong_usage(flat: Workspace, tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("to", ["html", "csv"])
+@pytest.mark.parametrize("to", ["html", "csv", "parquet"])
 def test_progress_is_told(nasty: Workspace, tmp_path: Path, to: str) -> None:
     told = Told()
     export(nasty, to, tmp_path / "x", progress=told)

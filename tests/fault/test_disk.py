@@ -107,7 +107,7 @@ def fail(source: Path, target: Path, point: str, at: int, number: int, **more: A
     long_but([errno.ENOSPC], [errno.ENOSPC, errno.EIO, errno.EDQUOT]),
     ids=errno.errorcode.get,
 )
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", long_but([*POINTS][1::3], POINTS))
 def test_nothing_is_left_behind(source: Path, point: str, number: int) -> None:
     target = source.parent / "w.strod"
     calls = count_calls(source, target, *POINTS[point])
@@ -138,7 +138,7 @@ def test_the_lock_cannot_be_written(source: Path, number: int) -> None:
             assert names(source.parent) == ["a.jsonl", "w.strod"]
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", long_but([*POINTS][::3], POINTS))
 def test_the_old_workspace_stays(source: Path, point: str) -> None:
     target = source.parent / "w.strod"
     build(source, target)
@@ -186,7 +186,10 @@ def test_short_writes(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert contents(build(source, source.parent / "v.strod").path) == whole
 
 
-@pytest.mark.parametrize("kilobytes", [4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256])
+SIZES = [4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256]
+
+
+@pytest.mark.parametrize("kilobytes", long_but([8, 48, 128], SIZES))
 def test_disks_of_many_sizes(
     source: Path, make_disk: Callable[[int], Path], kilobytes: int
 ) -> None:

@@ -71,7 +71,7 @@ class Builds(NamedTuple):
 
     def work(self, target: Path, how: str) -> dict[str, Any]:
         """The command."""
-        shape = ["--meta", "n", "--children", "3", "--height", "2", "--workers", "2"]
+        shape = ["--meta", "n", "--children", "4", "--height", "2", "--workers", "2"]
         more = ["--overwrite"] if how == "overwrite" else []
         return {"command": ["build", str(self.source), "--out", str(target), *shape, *more]}
 

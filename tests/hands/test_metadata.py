@@ -31,15 +31,15 @@ def test_assign(kept: Path) -> None:
     rows = [json.loads(line) for line in strod("assign", kept).out.splitlines()]
     assert len(rows) == 300
     for number, row in enumerate(rows):
-        assert list(row) == ["id", "leaf", "topics", "meta"]
+        assert list(row) == ["id", "leaf", "known", "fit", "topics", "meta"]
         assert row["meta"] == expected(number)
     new = json.loads(strod("assign", kept, "-", stdin=b"clouda cloudb\n").out)
-    assert list(new) == ["id", "leaf", "topics"]  # nothing is kept of new text
+    assert list(new) == ["id", "leaf", "known", "fit", "topics"]  # nothing is kept of new text
 
 
 def test_assign_without_metadata(tree_workspace: Path) -> None:
     row = json.loads(strod("assign", tree_workspace).out.splitlines()[0])
-    assert list(row) == ["id", "leaf", "topics"]
+    assert list(row) == ["id", "leaf", "known", "fit", "topics"]
 
 
 def test_show(kept: Path) -> None:

@@ -78,7 +78,8 @@ def test_what_to_give(workspace: Workspace, source: Any, phrase: str) -> None:
 
 def test_unknown_words_only(workspace: Workspace) -> None:
     known, unknown = workspace.assign([TEXTS[0], "unheardof"])
-    assert "known" not in known
+    assert known["known"] == 3
+    assert known["fit"] > unknown["fit"]
     assert (unknown["leaf"], unknown["known"]) == (None, 0)
     assert unknown["topics"]
 
@@ -89,7 +90,11 @@ def test_unknown_words_only(workspace: Workspace) -> None:
         ("expand", {"topic": "o/1", "childen": 3}, "children"),
         ("rename", {"topic": "o/1", "label": "x", "nota": "y"}, "note"),
         ("undo", {"dryrun": True}, "dry_run"),
-        ("collapse", {"topic": "o/1", "zzz": 1}, "dry_run, engine, note, progress, workers"),
+        (
+            "collapse",
+            {"topic": "o/1", "zzz": 1},
+            "dry_run, engine, note, prepared, progress, workers",
+        ),
     ],
 )
 def test_unknown_keywords(

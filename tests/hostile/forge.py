@@ -7,13 +7,16 @@ import os
 import socket
 from copy import deepcopy
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from strod.query import pieces
 from strod.store.files import is_name
 from strod.store.manifest import file_digests, sealed
 from strod.store.schema import as_json
@@ -284,6 +287,9 @@ def _folders() -> Iterator[Forgery]:
         "corpus/0000",
         "tree/words",
         "tree/splits/o",
+        "index",
+        "index/text",
+        "index/arrays",
         ".change",
     ):
 
@@ -352,6 +358,78 @@ def _column(values: pa.ChunkedArray, how: str) -> pa.Array:
     )
 
 
+# -- the index: whoever finds it may have made it up, so it has no seal to keep ------------
+
+
+NUMBERS: dict[str, list[int]] = {
+    "none": [], "minus one": [-1], "least": [-(2**31)] * 60, "largest": [2**31 - 1] * 60,
+    "zeros": [0] * 60, "many": [1] * 100_000, "falling": [*range(60, 0, -1)],
+}  # fmt: skip
+
+
+def _numbers(name: str, values: list[int]) -> Callable[[Path], None]:
+    def apply(root: Path) -> None:
+        data = np.array(values, dtype="<i4").tobytes()
+        (root / name).write_bytes(sha256(data).digest() + data)
+
+    return apply
+
+
+def _known_to_index(name: str, bit: int) -> Callable[[Path], None]:
+    """A bit of a file of tantivy, and a record that says it is right."""
+
+    def apply(root: Path) -> None:
+        path = root / name
+        data = bytearray(path.read_bytes())
+        data[bit // 8 % len(data)] ^= 1 << bit % 8
+        path.write_bytes(data)
+        _seal_index(path.parent)
+
+    return apply
+
+
+def _long_in_index(name: str) -> Callable[[Path], None]:
+    """A file without end that the record says is right as far as anybody can read."""
+
+    def apply(root: Path) -> None:
+        _sparse(root / name, root)
+        record = pieces.read_record((root / name).parent)
+        _seal_index((root / name).parent, {(root / name).suffix[1:]: (200 << 30, 0)}, record)
+
+    return apply
+
+
+def _seal_index(
+    folder: Path,
+    known: dict[str, tuple[int, int]] | None = None,
+    records: list[pieces.PieceRecord] | None = None,
+) -> None:
+    records = records or pieces.read_record(folder)
+    part = records[0].parts[0]
+    files = dict(known or {})
+    for extension in part.files:
+        if extension not in files:
+            files[extension] = pieces.checksum(folder / f"{part.name}.{extension}")
+    parts = (msgspec.structs.replace(part, files=files),)
+    pieces.write_record(folder, [msgspec.structs.replace(records[0], parts=parts)])
+
+
+def _indexed(root: Path) -> Iterator[Forgery]:
+    there = sorted(one for one in (root / "index").rglob("*") if one.is_file())
+    arrays = [one for one in there if one.suffix == ".bin"]
+    names = [one.relative_to(root).as_posix() for one in there if one not in arrays[6:]]
+    for name in names:
+        for kind, make in KINDS.items():
+            yield Forgery(f"{name}: {kind}", _replaced(name, make, known=False))
+        if name.endswith(".bin"):
+            for what, values in NUMBERS.items():
+                yield Forgery(f"{name}: {what}", _numbers(name, values))
+        elif not name.endswith(".json"):
+            for bit in range(0, 4000, 397):
+                yield Forgery(f"{name}: bit {bit}", _known_to_index(name, bit))
+            yield Forgery(f"{name}: endless", _long_in_index(name))
+
+
 def forgeries(root: Path) -> list[Forgery]:
     """All of them, in a fixed order."""
     names = sorted(json.loads((root / "manifest.json").read_text())["parts"])
@@ -368,5 +446,6 @@ def forgeries(root: Path) -> list[Forgery]:
             [*(name for name in names if name not in words[2:]), "manifest.json", "report.json"]
         ),
         *_folders(),
+        *_indexed(root),
         *_tables(root, [name for name in names if name.endswith(".parquet")]),
     ]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from strod.store import files
+from strod.store.manifest import sealed
 from tests.conftest import check_error, contents, json_lines, strod
 from tests.hostile.forge import reseal
 
@@ -65,6 +69,28 @@ def test_folders_with_something_of_the_users(work: Path, name: str) -> None:
     assert strod("check", work).code == 0
 
 
+@pytest.mark.parametrize("name", [".w.strod.old", ".w.strod.building"])
+@pytest.mark.parametrize("kind", ["link", "folder", "file", "pipe"])
+def test_what_is_in_the_way_is_told_before_the_work(work: Path, name: str, kind: str) -> None:
+    mine = work.parent / name
+    if kind == "folder":
+        mine.mkdir()
+        (mine / "thesis.txt").touch()
+    else:
+        (work.parent / "empty").mkdir()
+        {"link": lambda: mine.symlink_to("empty"), "file": mine.touch}.get(
+            kind, lambda: os.mkfifo(mine)
+        )()
+    before = contents(work)
+    source = work.parent / "t.jsonl"
+    source.write_bytes(json_lines(*({"text": f"river stone w{i}"} for i in range(50))))
+    outcome = strod("build", source, "--out", work, "--overwrite")
+    check_error(outcome, name, "move it away")
+    assert outcome.err.count("\n") == 1
+    assert contents(work) == before
+    assert os.path.lexists(mine)
+
+
 def test_a_folder_beside_an_export(work: Path) -> None:
     mine = work.parent / ".t.md.building"
     mine.mkdir()
@@ -108,6 +134,38 @@ def test_records_a_thousand_deep(work: Path, name: str) -> None:
         assert outcome.code == 0 or name.rpartition("/")[2] in outcome.err
 
 
+@pytest.mark.parametrize(
+    "version", ["[" * 1000 + "]" * 1000, '"' + "9" * 10**6 + '"', "9" * 4000, "null", "-1"]
+)
+def test_versions_that_are_none(work: Path, version: str) -> None:
+    text = f'{{"format": "strod workspace", "version": {version}, "writer": "{"x" * 10**6}"}}'
+    (work / "manifest.json").write_text(text)
+    outcome = strod("show", work)
+    check_error(outcome, "manifest.json", code=1)
+    assert len(outcome.err) < 1000
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EACCES])
+def test_what_is_not_the_fault_of_the_file(
+    work: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Nobody should build a workspace again because too many files are open."""
+
+    opened = files._opened
+
+    def refuse(root: Path, steps: list[str]) -> Any:
+        if "corpus" in steps:
+            raise OSError(number, os.strerror(number))
+        return opened(root, steps)
+
+    monkeypatch.setattr(files, "_opened", refuse)
+    for command in (["check"], ["show", "o/1", "--documents", "1"], ["assign"]):
+        outcome = strod(command[0], work, *command[1:])
+        check_error(outcome, os.strerror(number), code=1)
+        assert "build" not in outcome.err
+        assert "strod check" not in outcome.err
+
+
 def test_empty_shards_are_damage(work: Path) -> None:
     def change(manifest: dict[str, Any]) -> None:
         for corpus in (manifest["corpus"], *manifest["tree"]["corpora"].values()):
@@ -131,3 +189,23 @@ def test_more_memory_than_there_is(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_bytes(json_lines({"text": "river"}))
     given = "9" * 400 + "gb"
     check_error(strod("build", tmp_path / "t.jsonl", "-o", tmp_path / "w", "--memory", given))
+
+
+def test_topics_of_nothing_are_damage(work: Path) -> None:
+    """A verb made words of them that no command could read."""
+    revision = work / "tree" / "revisions" / "00002.json"
+    content = json.loads(revision.read_text())
+    content.pop("sha256")
+    for topic in content["topics"]:
+        topic["components"] = []
+    revision.write_text(json.dumps(sealed(content)))
+    reseal(work)
+    check_error(strod("check", work), "made of the wrong components", code=1)
+    before = contents(work)
+    check_error(strod("merge", work, "o/1", "o/2", "--quiet"), code=1)
+    assert contents(work) == before
+
+
+@pytest.mark.parametrize("digits", ["٠٠٠٠", "0000"])
+def test_names_are_of_plain_digits(digits: str) -> None:
+    assert files.is_name(f"corpus/{digits}/tokens.npy") == (digits == "0000")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from strod.phrases.forms import base_forms, singulars
+from strod.phrases.forms import base_forms, singulars, unnumbered
 from strod.phrases.quality import Phrase
 from strod.phrases.stream import Alphabet
 from strod.phrases.units import PhraseLexicon, Units
@@ -190,3 +190,35 @@ def test_one_entry_in_the_lists_of_a_build(tmp_path: Path) -> None:
         120,
         70,
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["figure", "supplement", "1a"], ["figure", "supplement"]),
+        (["figure", "supplement", "12"], ["figure", "supplement"]),
+        (["rna", "polymerase", "iii"], ["polymerase", "rna"]),
+        (["type", "xiv"], ["type"]),
+        (["t", "cell"], ["cell"]),
+        (["β", "catenin"], ["catenin"]),
+        (["cd4", "cell"], ["cd", "cell"]),
+        (["mix", "civil"], ["civil", "mix"]),  # Roman letters, but no numbers below forty
+        (["3d"], ["d"]),  # of what is a number altogether something is left
+        (["ii"], ["ii"]),
+        (["心", "細胞"], ["心", "細胞"]),  # a word of one letter
+    ],
+)
+def test_numbers_of_things(words: list[str], left: list[str]) -> None:
+    assert unnumbered(words) == tuple(left)
+
+
+def test_what_is_numbered_is_listed_once(tmp_path: Path) -> None:
+    """By its most frequent form, though another might say more."""
+    texts = woven("figure supplement 1a", "figure supplement 1b", times=40)
+    texts += woven("figure supplement 2a", times=60, seed=1)
+    texts += woven("type ii error", "type iii error", "support vector machine", times=30, seed=2)
+    made = strod.build(texts, out=tmp_path / "w.strod", height=0)
+    listed = [text.lower() for text, _ in made.tree.root.phrases]
+    assert [text for text in listed if "supplement" in text] == ["figure supplement 2a"]
+    assert sum("type" in text for text in listed) == 1
+    assert "support vector machine" in listed

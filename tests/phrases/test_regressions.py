@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +14,13 @@ import strod
 from strod.corpus.phrases import read_counts, read_units, write_counts, write_units
 from strod.errors import DamagedError, StrodError, UsageError
 from strod.phrases.forms import base_forms
-from strod.phrases.segmentation import ENOUGH, Contexts, Occurrences, Segmenter
 from strod.store.files import Files
 from tests.conftest import files_below
 from tests.phrases import test_planted
-from tests.phrases.helpers import mined, random_sample
+from tests.phrases.helpers import mined
 from tests.phrases.test_build import texts as build_texts
 from tests.phrases.test_criteria import woven
 from tests.phrases.test_ranking import named
-from tests.phrases.test_segmentation import random_phrases
 from tests.phrases.test_store import book as stored_book
 from tests.phrases.test_store import workspace as stored_workspace
 from tests.phrases.test_surface import written
@@ -36,38 +32,6 @@ if TYPE_CHECKING:
     from strod.workspace.tree import Topic
 
 texts, book, workspace = build_texts, stored_book, stored_workspace  # fixtures
-
-
-def test_surroundings_equal_a_naive_count() -> None:
-    random = np.random.default_rng(3)
-    for case in range(50):
-        sample = random_sample(random)
-        alphabet = sample.alphabet(2)
-        phrases = random_phrases(random, sample, alphabet)
-        segmenter, contexts = Segmenter(alphabet, phrases), Contexts(len(phrases))
-        columns = np.arange(segmenter.units, dtype=np.int32)
-        around: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for shard in sample.shards(3):
-            contexts.add(segmenter.counts(shard, columns, segmenter.units)[1])
-            units, sizes = segmenter.cut(shard)
-            for own in np.split(units, np.cumsum(sizes)[:-1]):
-                steps = list(pairwise([-1, *own.tolist(), -1]))
-                for (before, unit), (_, after) in pairwise(steps):
-                    if unit >= len(alphabet.words):
-                        around[unit - len(alphabet.words)].append((before, after))
-        assert contexts.total.tolist() == [len(around[p]) for p in range(len(phrases))], case
-        assert contexts.distinct.tolist() == [len(set(around[p])) for p in range(len(phrases))]
-
-
-def test_variety_does_not_fall_with_the_size_of_the_corpus() -> None:
-    contexts = Contexts(1)
-    for block in range(50):
-        around = np.random.default_rng(block).integers(0, 300, 1000).astype(np.uint64)
-        spread = around * np.uint64(0x9E3779B97F4A7C15)
-        contexts.add(Occurrences(np.zeros(1000, dtype=np.int32), spread))
-    assert contexts.total[0] == 50_000
-    assert contexts.distinct[0] >= ENOUGH
-    assert contexts.varied[0] == 1
 
 
 def test_many_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.store.topics import node_sha256
+from strod.values.topic import ROOT
 from strod.workspace.summary import as_dictionary
 from tests.conftest import contents
 
@@ -138,15 +139,23 @@ def scope_of_collapse(topics: Topics, name: str) -> Scope:
 
 
 def scope_of_merge(topics: Topics, names: list[str]) -> Scope:
-    parent = topics[names[0]].parent
-    children = set().union(*(topics[name].children for name in names))
-    return Scope(set(), set(names), {str(parent)} | children | set(names))
+    parents = [str(topics[name].parent) for name in names]
+    lines = [above(topics, parent) ^ above(topics, parents[0]) for parent in parents]
+    inside = set().union(*({name} | below(topics, name) for name in names))
+    return Scope(set().union(*lines), set(names), {*parents, *inside})
 
 
 def scope_of_remove(topics: Topics, name: str) -> Scope:
     heirs = siblings(topics, name)
     heirs = heirs.union(*(below(topics, heir) for heir in heirs))
     return Scope(heirs, {name} | below(topics, name), {str(topics[name].parent)})
+
+
+def scope_of_remove_into(topics: Topics, name: str, heir: str) -> Scope:
+    parent, gone = str(topics[name].parent), {name} | below(topics, name)
+    changed = above(topics, parent) ^ above(topics, heir)
+    changed |= set() if heir in above(topics, name) else {heir} | below(topics, heir)
+    return Scope(changed, gone, {parent, heir, str(topics[heir].parent)})
 
 
 def scope_of_move(topics: Topics, name: str, target: str) -> Scope:
@@ -200,7 +209,7 @@ def check_change(before: Topics, after: Topics, change: Change) -> None:
     assert set(change.added) == set(after) - set(before)
     assert set(change.removed) == set(before) - set(after)
     assert set(change.changed) == differ
-    assert change.kept == len(both) - len(differ)
+    assert change.kept == len(both - differ - {ROOT})
     for names in (change.added, change.removed, change.changed):
         assert len(names) == len(set(names))
     assert set(change.nodes) == set(after)
@@ -209,12 +218,10 @@ def check_change(before: Topics, after: Topics, change: Change) -> None:
 
 
 def check_tree(workspace: Workspace) -> None:
-    """Children add up to their parent, words are distributions, levels are right."""
+    """Children and rest add up to their parent, words are distributions, levels are right."""
     tree = workspace.tree
     shares = tree.shares()
     assert workspace.manifest.tree.topics == len(tree) == len(tree.nodes)
-    if tree.root.children:
-        assert abs(sum(child.weight for child in tree.root.children) - 1) < NEAR
     for topic in tree.values():
         assert topic.distribution.min() >= 0
         assert abs(topic.distribution.sum() - 1) < 1e-9
@@ -222,7 +229,12 @@ def check_tree(workspace: Workspace) -> None:
         assert topic.level == (topic.parent.level + 1 if topic.parent else 0)
         assert bool(topic.children) == (topic.reason == "")
         if topic.children:
+            below = sum(child.weight for child in topic.children)
+            assert abs(below + topic.rest - topic.weight) < NEAR
             together = np.sum([shares[child.id] for child in topic.children], axis=0)
+            rest = shares.rests.get(topic.id)
+            together += 0 if rest is None else rest
+            assert abs(topic.rest - (0 if rest is None else rest.mean())) < NEAR
             np.testing.assert_allclose(together, shares[topic.id], atol=NEAR)
 
 

@@ -87,7 +87,8 @@ def test_words_and_phrases_that_nobody_knows(workspace: Workspace) -> None:
     new = [{"id": f"n{i}", "text": "quantum entanglement swapping"} for i in range(40)]
     found = workspace.add(new)
     assert found.unknown == 1
-    assert found.unplaced == 1
+    assert found.strangers == [f"n{i}" for i in range(40)]
+    assert found.words == ["entanglement", "quantum", "swapping"]
     assert found.phrases[0] == ("quantum entanglement swapping", 40)
 
 

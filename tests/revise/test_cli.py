@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from strod.cli.show import print_branch
+from strod.cli.preview import _branch
 from strod.values.topic import ROOT, Node
 from strod.workspace.change import Change
 from tests.conftest import check_error, strod
@@ -88,8 +88,8 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(workspace: Workspace) 
 
 def test_new_and_changed_topics_are_listed(workspace: Workspace) -> None:
     lines = told("expand", workspace.path, "o/1", "--children", 2, "--fresh")
-    assert lines[0] == "expand o/1 --children 2 --height 1 --fresh: 2 new, 3 gone"
-    assert lines[1] == "10 other topics compared: all as they were"
+    assert lines[0] == "expand o/1 --children 2 --fresh: 2 new, 3 gone"
+    assert lines[1] == "9 other topics compared: all as they were"
     assert lines[4].startswith("gone: ")
     for path in ("o/1/1", "o/1/2", "o/1/3"):
         assert f"{path} ({workspace.tree[path].label})" in lines[4]
@@ -113,10 +113,10 @@ def test_words_stand_in_where_there_are_no_phrases() -> None:
     nodes = {ROOT: Node(ROOT, None, 0, [], np.full(3, 1 / 3), children=["a"]), "a": node}
     change = Change("merge", ["a"], [], [], 0, nodes)
     console = Console(width=80)
-    [line] = print_branch(change, ["x", "y", "z"], console)
+    [line] = _branch(change, ["x", "y", "z"], console)
     assert line.plain == "o/1 50.0% a  z, x"
     node.phrases = [("long phrase", 1.0)]
-    [line] = print_branch(change, ["x", "y", "z"], console)
+    [line] = _branch(change, ["x", "y", "z"], console)
     assert line.plain == "o/1 50.0% a  long phrase"
 
 
@@ -198,8 +198,10 @@ def test_history(workspace: Workspace) -> None:
         (["merge", "o/1", "o/7"], ["o/7: no such topic"]),
         (["move", "o/1", "nowhere"], ["nowhere: no such topic"]),
         (["rename", "", "x"], ["no such topic"]),
-        (["merge", "o/1", "o/2/1"], ["children of one topic", "move them first"]),
-        (["merge", "o/1/1", "o/2/1"], ["children of one topic"]),
+        (["merge", "o/1", "o/1/1"], ["o/1: is above o/1/1", "beside each other"]),
+        (["merge", "o/1/1", "o/2/1", "o/2/2", "o/2/3"], ["no children left", "merge o/2"]),
+        (["remove", "o/1", "--into", "o/1/2"], ["o/1: cannot go into itself"]),
+        (["remove", "o/1", "--into", "o/9"], ["o/9: no such topic"]),
         (["merge", "o/1"], ["two or more"]),
         (["merge", "o/1", "o/1"], ["two or more different"]),
         (["merge", "o", "o/1"], ["the root cannot be changed"]),
@@ -217,7 +219,10 @@ def test_history(workspace: Workspace) -> None:
         (["move", "o/1", "o/1/1"], ["below itself"]),
         (["move", "o/1", "o/1"], ["below itself"]),
         (["move", "o/1/1", "o/1"], ["already"]),
-        (["move", "o/1/1", "o/2/1"], ["has no children", "expand"]),
+        (
+            ["expand", "o/1", "--children", "50"],
+            ["cannot be split into 50", "--children", "--force"],
+        ),
         (["collapse", "o/1/1"], ["no children"]),
         (["merge"], ["Missing argument"]),
         (["rename", "o/1"], ["Missing argument"]),

@@ -96,7 +96,7 @@ def test_a_number_of_workers_has_no_say(copy: Callable[[], Workspace]) -> None:
         workspace = copy()
         workspace.expand("o/1", 3, fresh=True, workers=workers)
         workspace.merge("o/2", "o/3", workers=workers)
-        workspace.remove("o/1/1", workers=workers)
+        workspace.remove(workspace.tree["o/1"].children[0].path, workers=workers)
         found.append(topics_of(workspace.tree))
     assert found[0] == found[1] == found[2]
 
@@ -156,6 +156,7 @@ def test_pinned_children_stay(workspace: Workspace) -> None:
 def test_documents_are_placed_as_they_were(workspace: Workspace) -> None:
     """Also where topics are made of several decompositions."""
     workspace.expand("o/1", 2, fresh=True)
+    workspace.expand("o/3", 2, fresh=True)
     workspace.move("o/1/4", "o/2")
     workspace.merge("o/2", "o/3")
     workspace.remove("o/1/5")

@@ -131,7 +131,9 @@ def test_documents_are_those_whose_path_leads_there(tmp_path: Path, verb: str) -
             workspace.remove(named[pair[0]])
         for topic in workspace.tree.values():
             if topic.children:
-                assert sum(child.documents for child in topic.children) == topic.documents
+                below = sum(child.documents for child in topic.children)
+                assert below <= topic.documents
+                assert below == topic.documents or topic.rest > 0
         workspace.undo()
 
 
@@ -265,7 +267,8 @@ def test_heirs_gain_however_much_was_added(workspace: Workspace) -> None:
         workspace.remove(path)
         for topic in workspace.tree.values():
             assert topic.weight >= before[topic.id] - 1e-12
-        assert sum(child.weight for child in workspace.tree.root.children) == pytest.approx(1)
+        root = workspace.tree.root
+        assert sum(child.weight for child in root.children) + root.rest == pytest.approx(1)
         assert gone.id not in workspace.tree.nodes
         assert workspace.check() == []
         workspace.undo()
@@ -360,7 +363,7 @@ def test_errors_speak_of_paths(workspace: Workspace) -> None:
     for verb, topics in (
         ("move", ["o/1/1", "o/1"]),
         ("collapse", ["o/1/1"]),
-        ("move", ["o/1/1", "o/2/1"]),
+        ("merge", ["o/1/1", "o/1"]),
     ):
         with pytest.raises(UsageError) as raised:
             getattr(workspace, verb)(*topics)
@@ -381,6 +384,6 @@ def test_documents_of_the_same_id_are_all_assigned(workspace: Workspace) -> None
     rows = [{"id": "a", "text": text} for text in texts] + [{"id": "b", "text": "?"}]
     told: list[str] = []
     found = list(assign_new(workspace, rows, tell=told.append))
-    alone = [next(assign_new(workspace, [row])) for row in rows[:3]]
+    alone = [next(assign_new(workspace, [row])) for row in rows]
     assert found == alone
-    assert told == ["no answer for 1 document of 4: 1 with no words: source 1:4"]
+    assert told == ["no word of the model in 1 document: they have no leaf"]

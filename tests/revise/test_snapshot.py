@@ -113,6 +113,7 @@ def test_what_was_taken_before_a_change_stays(workspace: Workspace) -> None:
 
 
 def test_compact_takes_the_files_of_an_old_view(workspace: Workspace) -> None:
+    workspace.expand("o/1", 2, fresh=True)
     old = workspace.snapshot
     workspace.collapse("o/1")
     workspace.compact(keep=1)

@@ -49,6 +49,7 @@ def test_an_older_workspace_is_sound_and_shows_what_it_showed(older: Workspace) 
     assert "clouds" in outcome.out
 
 
+@pytest.mark.usefixtures("endless")
 def test_its_numbers_are_those_that_are_computed_now(older: Workspace, tmp_path: Path) -> None:
     texts = planted_texts(150)
     records = [
@@ -107,8 +108,12 @@ def test_fields_may_come_and_go(planted_copy: Path) -> None:
         more(content)
         for topic in content["topics"]:
             more(topic)
-            for name in ("named", "pinned", "path_scores"):
+            for name in ("named", "pinned", "path_scores", "rest", "rest_weight"):
                 del topic[name]
+
+    def split(content: dict[str, Any]) -> None:
+        more(content)
+        del content["context"]
 
     def manifest(content: dict[str, Any]) -> None:
         for part in (content, content["corpus"], content["tree"], content["tree"]["settings"]):
@@ -117,7 +122,7 @@ def test_fields_may_come_and_go(planted_copy: Path) -> None:
         del content["corpus"]["settings"]["numbers"]
 
     resealed(planted_copy, "tree/revisions/00001.json", topics)
-    resealed(planted_copy, "tree/splits/o/split.json", more)
+    resealed(planted_copy, "tree/splits/o/split.json", split)
     resealed(planted_copy, "manifest.json", manifest)
     workspace = Workspace(planted_copy)
     assert workspace.check() == []
@@ -129,3 +134,40 @@ def test_fields_may_come_and_go(planted_copy: Path) -> None:
 @pytest.fixture
 def planted_copy(tree_workspace: Path, tmp_path: Path) -> Path:
     return shutil.copytree(tree_workspace, tmp_path / "w.strod")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("rest_weight", 0.5, "the children of topic o do not add up to it"),
+        ("rest_weight", 2.0, "is damaged"),
+        ("rest", [["o", [0, 99]]], "has fewer topics"),
+        ("rest", [["abcabcabcabc", [0]]], "'abcabcabcabc' is missing"),
+        ("rest", [["o", [0, 0]]], "is made of no component, or of one twice"),
+        ("context", [["abcabcabcabc", [0]]], "'abcabcabcabc' is missing"),
+        ("context", "ITSELF", "is made of itself"),
+    ],
+    ids=lambda value: str(value).replace("/", ""),
+)
+def test_a_rest_that_cannot_be(planted_copy: Path, field: str, value: Any, told: str) -> None:
+    """What a removed topic left is looked at as all else."""
+    workspace = Workspace(planted_copy)
+    workspace.remove("o/1")
+    [name] = {part.split for part in workspace.tree.nodes["o"].rest}
+    record = f"tree/splits/{name}/split.json" if field == "context" else "tree/revisions/00002.json"
+
+    def change(content: dict[str, Any]) -> None:
+        owner = content if field == "context" else content["topics"][0]
+        owner[field] = [[name, [0]]] if value == "ITSELF" else value
+
+    assert workspace.check() == []
+    resealed(planted_copy, record, change)
+    assert any(told in line for line in Workspace(planted_copy).check())
+
+
+def test_a_rest_needs_children(planted_copy: Path) -> None:
+    def change(content: dict[str, Any]) -> None:
+        content["topics"][-1]["rest_weight"] = 0.01
+
+    resealed(planted_copy, "tree/revisions/00001.json", change)
+    assert any("has a rest and no children" in line for line in Workspace(planted_copy).check())

@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strod.text.blocks import Block
-from strod.text.records import Document, Reject
+from strod.text.records import Reject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from strod.text.formats import Item
+    from strod.text.records import Document
 
 
 def unpacked(items: Iterable[Item]) -> Iterator[Document | Reject]:
     """Take blocks apart into the documents they stand for."""
     for item in items:
-        if not isinstance(item, Block):
+        if isinstance(item, Block):
+            yield from item.documents()
+        else:
             yield item
-            continue
-        for i in range(len(item)):
-            text = bytes(item.text[item.offsets[i] : item.offsets[i + 1]])
-            yield Document(text, item.ids[i] if item.ids else None, (), item.line + i)
 
 
 def brief(items: Iterable[Item]) -> list[tuple[int, str]]:

@@ -23,11 +23,8 @@ def folded_by_kernel(words: list[bytes], language: str) -> list[bytes | None]:
     """What the kernel makes of each word; None where it leaves it to `fold`."""
     arena = np.frombuffer(b"".join(words), dtype=np.uint8)
     offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
-    folded = np.empty(arena.size, dtype=np.uint8)
-    lengths = np.empty(len(words), dtype=np.int32)
-    plain = np.empty(len(words), dtype=np.bool_)
     elisions = has_elisions(language)
-    fold_ascii(arena, offsets, 0, language == "en", elisions, folded, lengths, plain)
+    folded, lengths, plain = fold_ascii(arena, offsets, 0, language == "en", elisions)
     return [
         folded[start : start + length].tobytes() if good else None
         for start, length, good in zip(offsets[:-1], lengths, plain, strict=True)
@@ -57,9 +54,7 @@ def test_kernel_leaves_what_is_not_plain_ascii(word: str, language: str) -> None
 def test_kernel_folds_from_a_given_word_on() -> None:
     arena = np.frombuffer(b"OneTwo'sTHREE", dtype=np.uint8)
     offsets = np.array([0, 3, 8, 13])
-    folded, lengths = np.empty(10, dtype=np.uint8), np.empty(2, dtype=np.int32)
-    plain = np.empty(2, dtype=np.bool_)
-    fold_ascii(arena, offsets, 1, True, False, folded, lengths, plain)
+    folded, lengths, plain = fold_ascii(arena, offsets, 1, True, False)
     assert folded.tobytes() == b"two'sthree"
     assert lengths.tolist() == [3, 5]
     assert plain.all()

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from strod.store.pages import BadPageError, pages
 from strod.text import parquet, slices, streams
 from strod.text.blocks import Block
 from strod.text.formats import DAMAGED, TOO_LONG
-from strod.text.pages import BadPageError, pages
 from strod.text.parquet import read_parquet
-from strod.text.records import Fields, Reject
-from tests.text.items import brief
+from strod.text.records import Document, Fields, Reject
+from tests.text.items import brief, unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,20 @@ def test_a_dictionary_bomb_ends_soon(tmp_path: Path, store_schema: bool) -> None
     assert 0 < sum(sizes) <= streams.UNPACKED_FREE
     assert last is not None
     assert (last.reason, last.detail) == (DAMAGED, "it unpacks to more than 1,000 times its size")
+
+
+def test_values_that_repeat_others_are_not_written_out_at_once(tmp_path: Path) -> None:
+    how = {"column_encoding": "DELTA_BYTE_ARRAY", "use_dictionary": False, "store_schema": False}
+    path = write(tmp_path, {"text": ["x" * (4 * MEGABYTE)] * 200}, **how)
+    assert path.stat().st_size < 2000
+    before = pa.total_allocated_bytes()
+    for item in read_parquet(path, FIELDS, nothing):
+        assert pa.total_allocated_bytes() - before < 3 * parquet.BATCH_BYTES
+        assert isinstance(item, Reject) or len(item.text) == 4 * MEGABYTE
+    tags = [["x" * (4 * MEGABYTE)] * 200]
+    (last,) = read_parquet(write(tmp_path, {"text": ["a"], "tags": tags}, **how), TAGS, nothing)
+    assert isinstance(last, Reject)
+    assert "repeat others" in last.detail
 
 
 def test_rows_that_are_too_long_are_not_written_out(tmp_path: Path) -> None:
@@ -117,7 +131,8 @@ def test_all_ways_to_write_a_file(tmp_path: Path, how: dict[str, Any]) -> None:
         tmp_path, {"text": texts, "tags": [["a", f"t{i % 7}"] for i in range(1000)]}, **how
     )
     assert [text for _, text in brief(read_parquet(path, FIELDS, nothing))] == texts
-    found = [item.meta for item in read_parquet(path, TAGS, nothing)]  # type: ignore[union-attr]
+    read = unpacked(read_parquet(path, TAGS, nothing))
+    found = [item.meta for item in read if isinstance(item, Document)]
     assert found == [(["a", f"t{i % 7}"],) for i in range(1000)]
 
 

@@ -119,7 +119,7 @@ def test_errors_of_the_system_are_not_damage(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("chunk", [5, 1 << 20])
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_byte_order_marks(  # noqa: PLR0917
+def test_byte_order_marks(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     mark: bytes,

@@ -7,7 +7,15 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from strod.model.grouping import BALANCE, CRUMB, cut, dendrogram, inside, natural_children
+from strod.model.grouping import (
+    BALANCE,
+    CRUMB,
+    cut,
+    dendrogram,
+    inside,
+    natural_children,
+    separate_children,
+)
 from strod.values.split import Cooccurrence, Merge
 
 
@@ -169,6 +177,29 @@ def test_a_step_must_be_clear(lifts: list[float], expected: int | None) -> None:
     """Lifts, the last merge first."""
     merges = [Merge(0, gone, lift) for gone, lift in zip(range(5, 0, -1), lifts[::-1], strict=True)]
     assert natural_children(merges, range(6), 5) == expected
+
+
+@pytest.mark.parametrize(
+    ("lifts", "expected"),
+    [
+        ([0.2, 0.4, 0.6, 0.8, 1.0], 5),  # three steps and more, none clear
+        ([0.2, 0.4, 0.6, 0.95, 1.0], 4),
+        ([0.2, 0.4, 0.6, 0.95, 0.5], 4),  # a low merge in between
+        ([0.3, 0.3, 0.8, 1.2, 2.6], 4),  # a step, and as much again in small ones
+        ([0.3, 0.3, 0.8, 0.85, 0.9], 3),  # a step, and next to nothing else
+        ([0.1, 0.15, 0.2, 0.3, 0.4], 5),  # no more than asked for
+        ([1.5, 1.7, 2.0, 2.2, 2.6], 2),  # all belong together
+    ],
+)
+def test_children_of_text_do_not_belong_together(lifts: list[float], expected: int) -> None:
+    """Lifts, the last merge first."""
+    merges = [Merge(0, gone, lift) for gone, lift in zip(range(5, 0, -1), lifts[::-1], strict=True)]
+    assert separate_children(merges, range(6), 5) == expected
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_so_few_topics_that_all_are_children(size: int) -> None:
+    assert separate_children(dendrogram(random_overlap(0, size)), range(size), 10) == size
 
 
 def test_a_branch_has_its_own_number_of_children() -> None:

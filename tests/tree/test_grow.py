@@ -23,6 +23,7 @@ from strod.model.options import METHODS, TreeOptions
 from strod.model.sampling import blocks, root_counts
 from strod.passes.place import Wanted, place
 from strod.store.topics import node_sha256
+from strod.tree import ground as ground_module
 from strod.tree import grow as grow_module
 from strod.tree import matrix
 from strod.tree.grow import grow
@@ -48,8 +49,10 @@ if TYPE_CHECKING:
 
     from strod.datasets.planted import Planted
     from strod.engine.protocol import Engine
-    from strod.tree.grow import Grown
+    from strod.tree.grown import Grown
     from strod.values.shares import Shares
+
+pytestmark = pytest.mark.usefixtures("endless")
 
 DOCUMENTS = 2000
 SHAPES: dict[str, dict[str, Any]] = {
@@ -210,9 +213,9 @@ def test_topics_below_the_root_are_learnt_from_less(monkeypatch: pytest.MonkeyPa
     """By default, once there are more counts than it takes."""
     everything, _ = grown(planted().counts, children=3, height=2)
     counts = planted().counts.nnz
-    monkeypatch.setattr(grow_module, "ENOUGH", counts // 2)
+    monkeypatch.setattr(ground_module, "ENOUGH", counts // 2)
     some, _ = grown(planted().counts, children=3, height=2)
-    monkeypatch.setattr(grow_module, "ENOUGH", 4 * counts)
+    monkeypatch.setattr(ground_module, "ENOUGH", 4 * counts)
     assert digests(grown(planted().counts, children=3, height=2)[0]) == digests(everything)
     half = everything.splits[ROOT].documents / 2
     assert 0.8 * half < some.splits[ROOT].documents < 1.2 * half

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.datasets.planted import Planted
-    from strod.tree.grow import Grown
+    from strod.tree.grown import Grown
 
     Array = NDArray[np.float64]
 

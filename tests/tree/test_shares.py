@@ -43,6 +43,7 @@ class Base(NamedTuple):
 
     components: list[Component]
     weights: Array = NOTHING
+    apart: int = 0
 
     @property
     def overlap(self) -> Base:

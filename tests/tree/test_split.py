@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 from strod.datasets.planted import plant
-from strod.model.decompose import POWER, _energy, _Fit, _Node, _often, _tokens, split_node
+from strod.model.decompose import (
+    NEARLY_ALL,
+    NEXT_TO_NOTHING,
+    POWER,
+    NotSplit,
+    _energy,
+    _Fit,
+    _Node,
+    _often,
+    _tokens,
+    split_node,
+)
 from strod.model.grouping import cut, dendrogram
 from strod.model.options import MORE, TreeOptions
 from strod.model.polish import Polished, overlap, polish
@@ -24,6 +35,8 @@ from tests.tree.helpers import topical
 
 if TYPE_CHECKING:
     from strod.moments.counts import Counts
+
+pytestmark = pytest.mark.usefixtures("endless")
 
 WORDS = 90
 
@@ -55,7 +68,7 @@ def test_a_light_child_of_many_is_no_junk() -> None:
     """Nine topics of a ninth each, where the data say how many: none is below its due."""
     counts = plant(1, documents=1500, length=40, children=9, words=180, alpha0=0.3).counts
     whole = root_counts(counts, thinning(np.asarray(counts.sum(axis=0)).ravel(), 5e-4), 3)
-    found = split(whole, children="auto", width=9, ahead=False)
+    found = split(whole, children="auto", width=9, eta=0.8, ahead=False)
     assert found.topics.size > 5
     assert found.overlap.weights.min() < 0.125
 
@@ -79,9 +92,10 @@ def test_words_that_do_not_occur_change_nothing(ahead: bool) -> None:
 
 
 def node(blocks: list[Counts], options: TreeOptions, *, ahead: bool = False) -> _Node:
-    moments = Moments.of(blocks, WORDS, 1)
+    width = blocks[0].width
+    moments = Moments.of(blocks, width, 1)
     random = np.random.default_rng(3)
-    first, often = _tokens(blocks, WORDS), np.ones(WORDS, dtype=bool)
+    first, often = _tokens(blocks, width), np.ones(width, dtype=bool)
     given = blocks, first, often, moments, options, random, 1, POWER
     return _Node(*given, blocks[0].size, ahead)
 
@@ -152,7 +166,7 @@ def test_groups_become_topics_of_their_own() -> None:
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 3, 1)
     shared = overlap(blocks, fine.topics, 1, fine.state)
-    found, met = node(blocks, options).grouped(fine, shared, 2)
+    found, met = node(blocks, options).grouped(fine, shared)
     groups = cut(dendrogram(shared), range(8), 3)
     assert max(len(group) for group in groups) > 1
     sums = np.stack([sum(fine.topics.counts[z] for z in group) for group in groups])
@@ -161,16 +175,36 @@ def test_groups_become_topics_of_their_own() -> None:
     assert np.isclose(met.weights.sum(), 1)
 
 
-@pytest.mark.parametrize(("clear", "number"), [(None, 4), (3, 3)])
-def test_the_usual_number_of_groups_if_none_is_clear(
-    monkeypatch: pytest.MonkeyPatch, clear: int | None, number: int
-) -> None:
-    monkeypatch.setattr("strod.model.decompose.natural_children", lambda *_: clear)
-    blocks = [sample()]
-    start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (8, WORDS)).astype(np.float32))
-    fine = polish(blocks, start, 2, 1)
-    shared = overlap(blocks, fine.topics, 1, fine.state)
-    assert node(blocks, TreeOptions()).grouped(fine, shared, 4)[0].topics.size == number
+def kinds(*sizes: int) -> Counts:
+    """Documents of 20 words, so many of each kind, ten words a kind."""
+    random = np.random.default_rng(4)
+    rows = [
+        np.bincount(10 * kind + random.integers(0, 10, 20), minlength=10 * len(sizes))
+        for kind, size in enumerate(sizes)
+        for _ in range(size)
+    ]
+    return topical(np.array(rows, dtype=float))
+
+
+def test_a_topic_that_is_nearly_all_of_one_kind_is_not_split() -> None:
+    whole = kinds(900, 60)
+    with pytest.raises(NotSplit, match="one part would be nearly all of it"):
+        split(whole, children="auto", ahead=False)
+    assert split(whole, children="auto").topics.size == 2  # the root is, in any case
+    assert split(whole, children=2, ahead=False).topics.size == 2  # and what is asked for
+
+
+def test_a_child_that_is_next_to_nothing_is_joined_to_another() -> None:
+    whole = kinds(400, 300, 200, 5)
+    one = node([whole], TreeOptions(children="auto"))
+    start = np.kron(np.eye(4), np.ones(10)) * [[400], [300], [200], [5]] + 0.1
+    fine = polish([whole], FineTopics(start.astype(np.float32)), 1, 1)
+    shared = overlap([whole], fine.topics, 1, fine.state)
+    assert shared.weights.min() < NEXT_TO_NOTHING / 4
+    joined, met, shares = one.joined(fine, shared)
+    assert joined.topics.size == len(met.weights) == len(shares) == 3
+    assert shares.min() >= NEXT_TO_NOTHING / 3
+    assert shares.max() <= NEARLY_ALL
 
 
 @pytest.mark.parametrize(("eta", "expected"), [(0.5, 2), (0.8, 3), (0.99, 4), (1, 4)])
@@ -184,7 +218,7 @@ def test_few_topics_are_not_grouped() -> None:
     start = FineTopics(np.random.default_rng(2).gamma(0.3, 9, (4, WORDS)).astype(np.float32))
     fine = polish(blocks, start, 1, 1)
     shared = overlap(blocks, fine.topics, 1, fine.state)
-    assert node(blocks, options).grouped(fine, shared, 2) == (fine, shared)
+    assert node(blocks, options).grouped(fine, shared) == (fine, shared)
 
 
 def test_junk_takes_no_place_of_a_child(monkeypatch: pytest.MonkeyPatch) -> None:

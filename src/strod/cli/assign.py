@@ -3,68 +3,97 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 import typer
 
-from strod.cli import shape
 from strod.cli.console import TerminalProgress, say
+from strod.cli.options import Overwrite, Quiet, WorkspacePath, flat, option
+from strod.cli.shape import NewText
+from strod.errors import UsageError
 from strod.wording import escaped
 
 __all__ = ["assign"]
 
 
+@dataclass(frozen=True)
+class Output:
+    """Which shares are given, and where they go."""
+
+    least: float = option(0.0, metavar="SHARE", help="Leave out smaller shares.")
+    top: int = option(0, metavar="N", help="The N largest shares of each level; 0: all.")
+    to: str = option("jsonl", "--to", help="jsonl, csv or parquet.")
+    wide: bool = option(
+        False, "--wide", help="A row a document and a column a topic, not a row a share."
+    )
+    out: Path | None = option(
+        None, "--out", "-o", help="File to write.  [default for jsonl: standard output]"
+    )
+    overwrite: Overwrite = False
+
+
+@flat
 def assign(
-    workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
-    sources: list[str] = typer.Argument(
+    workspace: WorkspacePath,
+    sources: list[str] | None = typer.Argument(
         None, metavar="[SOURCE]...", help="New text; without it, the documents of the corpus."
     ),
-    text_field: list[str] = typer.Option(
-        None, metavar="FIELD", help="Field with the text.  [default: as in the corpus]"
-    ),
-    id_field: str = typer.Option(
-        None, metavar="FIELD", help="Field with the id.  [default: as in the corpus]"
-    ),
-    format: str = typer.Option("auto", help="As for strod build."),  # noqa: A002
-    tokenizer: str = typer.Option(
-        None, metavar="MODULE:FUNCTION", help="That of the corpus, if it is one of your own."
-    ),
-    follow_links: bool = shape.FOLLOW_LINKS,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+    *,
+    text: NewText,
+    output: Output,
+    quiet: Quiet = False,
 ) -> None:
-    """Give every document's share of every topic, as JSON lines.
+    """Give every document's share of every topic, how many of its tokens are known, and its fit.
+
+    Fit is the share of the corpus' own documents that are explained no better, were they new: a
+    document below 0.04 fits no topic.
 
     \b
     Examples:
       strod assign papers.strod > topics.jsonl
       strod assign papers.strod new.jsonl
+      strod assign papers.strod new.jsonl --least 0.05 --to csv --out topics.csv
+      strod assign papers.strod --to parquet --wide --out topics.parquet
       echo "a text about trees" | strod assign papers.strod -
     """
-    from strod.workspace.placements import assign_corpus
+    from strod.export.assigned import assigned_table, write_table
+    from strod.export.files import new_file
     from strod.workspace.workspace import Workspace
 
+    _check_output(output)
     opened = Workspace(workspace)
     lines: list[str] = []
+    options: dict[str, Any] = {"least": output.least, "top": output.top}
+    if sources:
+        options |= {**text.given(), "tell": lines.append}
     with TerminalProgress(quiet=quiet) as progress:
-        if sources:
-            from strod.workspace.assign import assign_new  # the others start at once
-
-            given: dict[str, Any] = {
-                "text_field": tuple(text_field or ()),
-                "id_field": id_field,
-                "tokenizer": tokenizer,
-                "follow_links": follow_links,
-            }
-            options = {name: value for name, value in given.items() if value}
-            rows = assign_new(
-                opened, *sources, progress=progress, tell=lines.append, format=format, **options
-            )
+        rows = opened.assign(*(sources or ()), progress=progress, **options)
+        if output.out is None:
+            sys.stdout.buffer.writelines(map(_line, rows))
+            sys.stdout.buffer.flush()
+        elif output.to == "jsonl":
+            new = new_file(output.out, overwrite=output.overwrite)
+            with new as building, building.open("wb") as file:
+                file.writelines(map(_line, rows))
         else:
-            rows = assign_corpus(opened, progress)
-        for row in rows:
-            sys.stdout.buffer.write(escaped(orjson.dumps(row).decode()).encode() + b"\n")
-        sys.stdout.buffer.flush()
+            table = assigned_table(opened, rows, wide=output.wide)
+            write_table(table, output.out, output.to, overwrite=output.overwrite)
     for line in lines:
         say(line, error=True)
+
+
+def _check_output(output: Output) -> None:
+    """Refuse what cannot be written before anything is read."""
+    if output.to not in ("jsonl", "csv", "parquet"):
+        raise UsageError(f"--to {output.to}: choose from jsonl, csv, parquet")
+    if output.to == "jsonl" and output.wide:
+        raise UsageError("--wide is for csv and parquet; give --to")
+    if output.to != "jsonl" and output.out is None:
+        raise UsageError(f"--to {output.to} needs a file; give --out")
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return escaped(orjson.dumps(row).decode()).encode() + b"\n"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output, say, size
-from strod.cli.show import NO_TREE
+from strod.cli.options import Silent, flat, option
+from strod.cli.shape import Sources, TextOptions, TreeOptions
+from strod.cli.show import LEAF
 from strod.errors import UsageError
-from strod.keywords import BuildOptions
 from strod.wording import counted
 
 if TYPE_CHECKING:
@@ -20,76 +22,35 @@ if TYPE_CHECKING:
 
     from strod.workspace.workspace import Workspace
 
-__all__ = ["build", "describe_build"]
+__all__ = ["Work", "build", "describe_build", "run"]
 
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
 MANY = 0.1  # share of rejected documents that is worth a warning
 UNSPACED = 0.1  # share of tokens from which a hint is worth its line
 
 
-def build(
-    sources: list[str] = typer.Argument(
-        ..., metavar="SOURCE", help="Files, folders, or - for standard input."
-    ),
-    out: Path = typer.Option(..., "--out", "-o", help="Folder to make: NAME.strod."),
-    text_field: list[str] = typer.Option(
-        ["text"],
-        metavar="FIELD",
-        help="Field with the text; give it twice to join title and abstract.",
-    ),
-    id_field: str = typer.Option(
-        None,
-        metavar="FIELD",
-        help="Field with the document's id.  [default: id, else documents are numbered]",
-    ),
-    meta: list[str] = typer.Option(
-        [],
-        metavar="FIELD[:TYPE]",
-        help="Field to keep; TYPE is date, number, category or list, found by itself if left out.",
-    ),
-    format: str = typer.Option(  # noqa: A002
-        "auto", help="auto, jsonl, csv, tsv, parquet, lines (a document a line) or files (a file)."
-    ),
-    duplicates: str = typer.Option("keep", help="keep or drop documents whose text came before."),
-    follow_links: bool = shape.FOLLOW_LINKS,
-    strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
-    language: str = typer.Option(
-        "en", help="Language of the stop words: de en es fr it nl pt sv, or none."
-    ),
-    stopwords: Path = typer.Option(None, metavar="FILE", help="More stop words, one a line."),
-    min_df: int = typer.Option(
-        None, help="Least number of documents a word is in.  [default: 1 to 5, by size]"
-    ),
-    max_df: float = typer.Option(1.0, help="Largest share of documents a word is in."),
-    max_vocabulary: int = typer.Option(100_000, help="Largest number of words."),
-    numbers: bool = typer.Option(False, "--numbers", help="Numbers are words too."),
-    stem: bool = typer.Option(False, "--stem", help="Count stems, show their commonest form."),
-    tokenizer: str = typer.Option(
-        "words", help="words, bigrams (scripts without spaces) or package.module:function."
-    ),
-    children: str = shape.CHILDREN,
-    height: int = shape.HEIGHT,
-    width: int = shape.WIDTH,
-    alpha0: str = shape.ALPHA0,
-    seed: int = shape.SEED,
-    sample: str = shape.SAMPLE,
-    method: str = shape.METHOD,
-    iterations: int = shape.ITERATIONS,
-    method_seconds: float = shape.METHOD_SECONDS,
-    lookahead: str = shape.LOOKAHEAD,
-    polish: int = shape.POLISH,
-    topical: str = shape.TOPICAL,
-    phrases: bool = shape.PHRASES,
-    phrase_min_count: str = shape.PHRASE_MIN_COUNT,
-    phrase_threshold: str = shape.PHRASE_THRESHOLD,
-    phrase_length: int = shape.PHRASE_LENGTH,
-    engine: str = shape.ENGINE,
-    workers: int = typer.Option(
+@dataclass(frozen=True)
+class Work:
+    """Who does the work, and with how much noise."""
+
+    engine: str = option("local", help="Who does the work: local (threads) or processes.")
+    workers: int | None = option(
         None, help="Threads; the result does not depend on it.  [default: all cores]"
-    ),
-    memory: str = typer.Option("2GB", help="Memory to stay under."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an old workspace."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
+    )
+    memory: str = option("2GB", help="Memory to stay under.")
+    index: bool = option(False, "--index", help="Make the index for questions, too.")
+    overwrite: bool = option(False, "--overwrite", help="Replace an old workspace.")
+    quiet: Silent = False
+
+
+@flat
+def build(
+    sources: Sources,
+    *,
+    out: Path = typer.Option(..., "--out", "-o", help="Folder to make: NAME.strod."),
+    text: TextOptions,
+    tree: TreeOptions,
+    work: Work,
 ) -> None:
     """Build a workspace from text.
 
@@ -97,57 +58,36 @@ def build(
     Examples:
       strod build papers.jsonl --out papers.strod
       strod build papers.csv.gz --text-field title --text-field abstract --meta year -o p.strod
+      strod build sales.csv --meta day:date:%d.%m.%Y --meta price:number:, -o sales.strod
       strod build notes/ --out notes.strod            a folder, one document a file
       zcat news.txt.gz | strod build - -o news.strod  one document a line
     """
-    given: dict[str, Any] = {**locals()}
-    options = {name: given[name] for name in BuildOptions.__annotations__ if name in given}
-    for name in ("workers", "memory", "stopwords"):
-        del options[name]
-    options |= {
-        "children": shape.number_or("children", children, int, "auto"),
-        "alpha0": shape.number_or("alpha0", alpha0, float, "auto"),
-        "sample": shape.number_or("sample", sample, int, "auto", "all"),
-        "lookahead": shape.switch("lookahead", lookahead),
-        "phrase_threshold": shape.number_or("phrase-threshold", phrase_threshold, float, "auto"),
-        "phrase_min_count": shape.number_or("phrase-min-count", phrase_min_count, int, "auto"),
-    }
-    run(sources, out, options, workers, memory, stopwords, overwrite=overwrite, quiet=quiet)
+    run(sources, out, {**tree.given(), **text.given()}, work)
 
 
-def run(
-    sources: list[Any],
-    out: Path,
-    options: dict[str, Any],
-    workers: int | None = None,
-    memory: str = "2GB",
-    stopwords: Path | None = None,
-    *,
-    overwrite: bool = False,
-    quiet: bool = False,
-) -> None:
+def run(sources: list[Any], out: Path, options: dict[str, Any], work: Work) -> None:
     """Build with a progress bar, then say what came out."""
     import pyarrow as pa
 
     from strod.options import memory_size
-    from strod.text.stopwords import read_stopwords
     from strod.workspace.build import build as build_workspace
 
     pa.enable_signal_handlers(False)  # Ctrl-C is ours, also while Arrow is at work
+    gc.freeze()  # modules stay: nobody need look through them for garbage again and again
     _share_memory()
     if sources.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
-    if workers is not None:
-        options["workers"] = workers
-    options["memory"] = memory_size(memory)
-    if stopwords is not None:
-        options["stopwords"] = read_stopwords(stopwords)
-    with TerminalProgress(quiet=quiet) as progress:
+    options |= {"engine": work.engine, "memory": memory_size(work.memory)}
+    if work.workers is not None:
+        options["workers"] = work.workers
+    with TerminalProgress(quiet=work.quiet) as progress:
         workspace = build_workspace(
-            *sources, out=out, overwrite=overwrite, progress=progress, **options
+            *sources, out=out, overwrite=work.overwrite, progress=progress, **options
         )
+        if work.index:
+            workspace.make_index(progress)
     _warn(workspace)
-    if not quiet:
+    if not work.quiet:
         describe_build(workspace, output())
 
 
@@ -159,8 +99,17 @@ def _share_memory() -> None:
 
 
 def _warn(workspace: Workspace) -> None:
-    """Say so, even to those who asked for quiet, if much of the input is not in the corpus."""
+    """Say so, even to those who asked for quiet, if much of the input is not in the corpus.
+
+    How much is behind the place where a file is cut short, nobody knows.
+    """
+    from strod.text.formats import DAMAGED
+
     documents = workspace.report["documents"]
+    if cut := documents["reasons"].get(DAMAGED):
+        more = f" and {counted(cut['count'] - 1, 'other')}" if cut["count"] > 1 else ""
+        where = f"{cut['first'][0]}{more}"
+        say(f"strod: warning: {where}: {DAMAGED}; what follows there is lost", error=True)
     if documents["rejected"] > MANY * documents["read"]:
         lost = f"{number(documents['rejected'])} of {number(documents['read'])} documents"
         reasons = documents["reasons"]
@@ -170,6 +119,8 @@ def _warn(workspace: Workspace) -> None:
 
 def describe_build(workspace: Workspace, console: Console) -> None:
     """Say what was read, kept and left out."""
+    from strod.workspace.warned import misfits
+
     report = workspace.report
     documents = report["documents"]
     about = workspace.manifest.corpus
@@ -187,9 +138,8 @@ def describe_build(workspace: Workspace, console: Console) -> None:
         console.print(f"{number(documents['duplicate_texts'])} repeat the text of another")
     for name in report["metadata_missing"]:
         console.print(f"no document has a value in the field {name}")
-    for name, wrong in report["metadata_misfits"].items():
-        if wrong:
-            console.print(f"{number(wrong)} values of {name} are not of type {about.meta[name]}")
+    for told in misfits(report, about.meta, "--meta "):
+        console.print(told)
     if report["unspaced_share"] > UNSPACED:
         console.print("much of the text has no spaces between words: try --tokenizer bigrams")
     if report["background_words"]:
@@ -209,12 +159,10 @@ def describe_build(workspace: Workspace, console: Console) -> None:
 def _describe_tree(workspace: Workspace, console: Console) -> None:
     """How many topics and phrases, and why some have no children."""
     tree = workspace.tree
-    leaves = [topic for topic in tree.values() if topic.reason not in ("", "height")]
+    leaves = [topic for topic in tree.values() if topic.reason not in LEAF]
     found = workspace.manifest.phrases.phrases
     topics = counted(len(tree) - 1, "topic")
     console.print(f"{topics}, {counted(found, 'phrase')}; strod show {workspace.path} prints them")
-    if tree.settings.height == 0:
-        console.print(f"no topics: {NO_TREE}")
     reasons = sorted({topic.reason for topic in leaves})
     for reason in reasons:
         names = [topic.path for topic in leaves if topic.reason == reason]

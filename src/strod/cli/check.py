@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import typer
-
 from strod.cli.console import number, say
+from strod.cli.options import WorkspacePath
 
 __all__ = ["check"]
 
 
-def check(
-    workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
-) -> None:
+def check(workspace: WorkspacePath) -> None:
     """Find out whether a workspace is whole: checksums, references, numbers that can be.
 
     \b

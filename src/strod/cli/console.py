@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TerminalProgress", "guard_streams", "number", "one_line", "output", "say", "size"]
 
+NARROWEST = 20  # letters of a terminal
+
 
 class _Guarded(io.TextIOBase):
     """A stream that lets text through, and nothing that a terminal obeys."""
@@ -98,6 +100,12 @@ def _behind(stream: TextIO) -> TextIO:
 class _Console(Console):
     """Writes one line at a time; colours are its own, whatever the text says."""
 
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        narrow = self.width < NARROWEST
+        if narrow:  # COLUMNS=0 would show nothing at all
+            self.width = NARROWEST
+
     def print(self, *objects: Any, **how: Any) -> None:
         super().print(*map(one_line, objects), **how)
 
@@ -152,9 +160,18 @@ def size(value: float) -> str:
 
 
 class TerminalProgress:
-    """Bars with rate and time left on a terminal; a line a stage elsewhere."""
+    """Bars with rate and time left on a terminal; a line a stage elsewhere.
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    Parameters
+    ----------
+    quiet : bool
+        Whether to show nothing.
+    patience : float
+        Seconds that a stage takes at least if it has a line.
+    """
+
+    def __init__(self, *, quiet: bool = False, patience: float = 0.0) -> None:
+        self._patience = patience
         self._console = _Console(file=_behind(sys.stderr), highlight=False, markup=False)
         self._quiet = quiet
         self._bar: Progress | None = None
@@ -173,7 +190,9 @@ class TerminalProgress:
             self._bar.stop()
             self._bar = None
         elif self._name and well and not self._quiet:
-            say(f"{self._name}: {time.monotonic() - self._started:.1f} s", error=True)
+            seconds = time.monotonic() - self._started
+            if seconds >= self._patience:
+                say(f"{self._name}: {seconds:.1f} s", error=True)
         self._name = ""
 
     def stage(self, name: str, total: int, unit: str) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from strod.cli.build import run
+from strod.cli.build import Work, run
 from strod.cli.console import TerminalProgress, output
+from strod.cli.options import Silent
 from strod.cli.show import print_tree
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ __all__ = ["demo"]
 
 
 def demo(
+    *,
     out: Path = typer.Option(Path("demo.strod"), "--out", "-o", help="Folder to make."),
-    workers: int = typer.Option(None, help="Threads.  [default: all cores]"),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
+    workers: int | None = typer.Option(None, help="Threads.  [default: all cores]"),
+    quiet: Silent = False,
 ) -> None:
     """Build a tree from the docstrings of Python, NumPy and SciPy and show it.
 
@@ -35,7 +37,7 @@ def demo(
     with TerminalProgress(quiet=quiet) as progress:
         records = list(_records(progress))
     options = {"meta": ["package:category", "module:category"], "children": 6}
-    run([records], out, options, workers, overwrite=True, quiet=quiet)
+    run([records], out, options, Work(workers=workers, overwrite=True, quiet=quiet))
     if not quiet:
         print_tree(Workspace(out), output())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from itertools import compress, groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from strod.cli.console import TerminalProgress, number, one_line, output
+from strod.cli.options import Quiet, WorkspacePath
 from strod.wording import counted, json_text
 
 if TYPE_CHECKING:
@@ -30,15 +30,16 @@ even        how evenly siblings share the weight; largest: the heaviest share"""
 
 
 def evaluate(
-    workspace: Path = typer.Argument(..., metavar="W.strod", help="The workspace."),
-    labels: str = typer.Option(
+    workspace: WorkspacePath,
+    *,
+    labels: str | None = typer.Option(
         None,
         metavar="FIELD",
         help="Metadata field (--meta of build): a label or path to compare with.",
     ),
     top: int = typer.Option(10, min=2, max=100, help="Words and phrases of a topic to look at."),
     as_json: bool = typer.Option(False, "--json", help="For programs, with more numbers."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+    quiet: Quiet = False,
 ) -> None:
     """Measure how good the tree is, and flag topics that look wrong.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from strod.cli.console import number, say
+from strod.cli.options import Json, Silent, flat, option
 from strod.wording import json_text
 
 __all__ = ["intrusion"]
@@ -27,17 +29,26 @@ def _options(context: typer.Context) -> None:
         print(context.get_help())
 
 
+@dataclass(frozen=True)
+class Design:
+    """What is asked."""
+
+    questions: int = option(10, metavar="N", help="Of each kind from each tree.")
+    seed: int = option(0, help="Decides the questions and their order.")
+    x: int = option(4, "--x", help="Options of a question, 3 to 9: the paper's X.")
+
+
 @intrusion.command("make")
+@flat
 def make(
     workspaces: list[Path] = typer.Argument(..., metavar="W.strod...", help="The trees."),
+    *,
     out: Path = typer.Option(
         ..., "--out", "-o", help="Page to write, NAME.html; the key goes to NAME.key.json."
     ),
-    questions: int = typer.Option(10, metavar="N", help="Of each kind from each tree."),
-    seed: int = typer.Option(0, help="Decides the questions and their order."),
-    x: int = typer.Option(4, "--x", help="Options of a question, 3 to 9: the paper's X."),
+    design: Design,
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an old page and key."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing but errors."),
+    quiet: Silent = False,
 ) -> None:
     """Write a page with questions about one tree or several, and its key.
 
@@ -50,7 +61,7 @@ def make(
     """
     from strod.intrusion import make as write
 
-    made = write(workspaces, out, questions=questions, seed=seed, x=x, overwrite=overwrite)
+    made = write(workspaces, out, overwrite=overwrite, **vars(design))
     if quiet:
         return
     total = sum(sum(kinds.values()) for kinds in made.questions.values())
@@ -66,10 +77,11 @@ def score(
     answers: list[Path] = typer.Argument(
         ..., metavar="ANSWERS.json...", help="What the page saved, a file for each judge."
     ),
-    key: Path = typer.Option(
+    *,
+    key: Path | None = typer.Option(
         None, metavar="FILE", help="The key.  [default: found beside the answers or here]"
     ),
-    as_json: bool = typer.Option(False, "--json", help="For programs."),
+    as_json: Json = False,
 ) -> None:
     """Say how well the judges found the intruders of each tree, and how far they agree.
 

@@ -13,19 +13,26 @@ from typer.core import TyperGroup
 
 from strod import __version__
 from strod.cli import (
+    add,
     assign,
     build,
     check,
     demo,
+    entity,
     evaluate,
     experiment,
+    explore,
     export,
     intrusion,
+    plot,
     revise,
+    search,
     show,
+    trends,
 )
 from strod.cli.console import guard_streams, say
-from strod.cli.signals import STOPPED, catch_signals
+from strod.cli.signals import STOPPED, catch_lost_pages, catch_signals
+from strod.cli.slice import slice_
 from strod.errors import StrodError, StrodWarning
 
 __all__ = ["app", "main"]
@@ -60,6 +67,16 @@ _MEANT = {  # what other tools call it
     "verify": "check",
     "save": "export",
     "convert": "export",
+    "find": "search",
+    "query": "search",
+    "grep": "search",
+    "draw": "plot",
+    "serve": "explore",
+    "browse": "explore",
+    "web": "explore",
+    "olap": "slice",
+    "trend": "trends",
+    "entities": "entity",
 }
 
 
@@ -86,10 +103,17 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("show")(show.show)
 app.command("assign")(assign.assign)
+app.command("search")(search.search)
+app.command("slice")(slice_)
+app.command("trends")(trends.trends)
+app.command("entity")(entity.entity)
+app.command("plot")(plot.plot)
+app.command("explore")(explore.explore)
 app.command("export")(export.export)
 for _verb in (
-    revise.add,
+    add.add,
     revise.expand,
+    revise.grow,
     revise.collapse,
     revise.merge,
     revise.remove,
@@ -119,6 +143,7 @@ def _version(value: bool) -> None:
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
+    *,
     version: bool = typer.Option(  # noqa: ARG001 - its callback does the work
         False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
     ),
@@ -147,6 +172,7 @@ def main() -> None:
     """Run the command line."""
     guard_streams()
     catch_signals()
+    catch_lost_pages()
     warnings.simplefilter("ignore", StrodWarning)  # commands say the same in their own way
     try:
         code = app(standalone_mode=False)

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from strod.cli import shape
 from strod.cli.console import TerminalProgress, number, output
-from strod.cli.show import print_branch
-from strod.values.topic import walk
-from strod.wording import counted
+from strod.cli.options import Json, Quiet, WorkspacePath, flat, option
+from strod.cli.shape import number_or
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rich.console import Console
 
     from strod.workspace.change import Change
     from strod.workspace.workspace import Workspace
 
 __all__ = [
-    "add",
     "collapse",
     "compact",
     "expand",
+    "grow",
     "history",
     "merge",
     "move",
@@ -36,303 +37,222 @@ __all__ = [
     "unpin",
 ]
 
-WORKSPACE = typer.Argument(..., metavar="W.strod", help="The workspace.")
-TOPIC = typer.Argument(..., metavar="TOPIC", help="Path (o/1/2), name or id.")
-NOTE = typer.Option("", "--note", "-m", help="Why, for the history.")
-DRY_RUN = typer.Option(False, "--dry-run", help="Say what would change; write nothing.")
-QUIET = typer.Option(False, "--quiet", "-q", help="No progress.")
-GROWN, GROWING = 1.5, 8  # times its weight; topics and phrases that are shown
-CHILDREN = typer.Option("auto", metavar="N|auto", help="Children of the topic.")
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Path (o/1/2), name or id.")]
+Note = Annotated[str, typer.Option("--note", "-m", help="Why, for the history.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; write nothing.")]
+
+
+@dataclass(frozen=True)
+class How:
+    """Options that every verb has."""
+
+    note: Note = ""
+    dry_run: DryRun = False
+    quiet: Quiet = False
+    as_json: Json = False
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a topic is split."""
+
+    children: str = option("auto", metavar="N|auto", help="Children of the topic.")
+    height: int | None = option(
+        None, min=1, help="Levels below the topic.  [default: as many as there were]"
+    )
+    fresh: bool = option(
+        False, "--fresh", help="Learn its topics anew, even if there are more already."
+    )
+    force: bool = option(False, "--force", help="Make more children than its documents carry.")
 
 
 def _changed(
-    path: Path,
-    act: Callable[[Workspace, dict[str, Any]], Change],
-    note: str,
-    dry_run: bool,
-    quiet: bool,
-) -> Change:
+    path: Path, act: Callable[[Workspace, dict[str, Any]], Change], how: How
+) -> tuple[Change, Console]:
     """Carry out a verb with a progress bar, then say what it did."""
+    from strod.cli.preview import print_change, print_json
     from strod.workspace.workspace import Workspace
 
-    workspace = Workspace(path)
-    with TerminalProgress(quiet=quiet) as progress:
-        change = act(workspace, {"note": note, "dry_run": dry_run, "progress": progress})
-    console = output()
-    would = "would " if dry_run else ""
-    parts = [
-        f"{number(len(names))} {what}"
-        for names, what in (
-            (change.added, "new"),
-            (change.changed, "changed"),
-            (change.removed, "gone"),
-        )
-        if names
-    ]
-    if change.documents:
-        more = "more" if change.documents > 0 else "fewer"
-        parts.append(f"{counted(abs(change.documents), 'document')} {more}")
-    console.print(f"{would}{change.what}: {', '.join(parts) or 'no topic differs'}")
-    console.print(
-        f"{counted(change.kept, 'other topic')} compared: "
-        + ("all as they were" if not dry_run else "all would stay as they are")
-    )
-    for line in [*print_branch(change, workspace.tree.surfaces, console), *_whereabouts(change)]:
-        console.print(line, soft_wrap=True)
-    return change
+    workspace, console = Workspace(path), output()
+    with TerminalProgress(quiet=how.quiet) as progress:
+        given = {"note": how.note, "dry_run": how.dry_run, "progress": progress}
+        change = act(workspace, given)
+    if how.as_json:
+        print_json(change, dry_run=how.dry_run)
+    else:
+        print_change(change, workspace.tree.surfaces, console, dry_run=how.dry_run)
+    return change, console
 
 
-def _whereabouts(change: Change) -> list[str]:
-    """What was made of what, which topics are gone, and whose path is another one now."""
-    paths = {name: path for path, name in walk(change.nodes)}
-    named = {name: f"{path} ({label})" for name, (path, label) in change.gone.items()}
-    lines = [
-        f"{paths[new]} is made of {', '.join(named[one] for one in members)}"
-        for new, members in change.joined.items()
-    ]
-    members = {one for group in change.joined.values() for one in group}
-    gone = [text for name, text in named.items() if name not in members]
-    lines += [f"gone: {', '.join(gone)}"] if gone else []
-    lines += [
-        f"{old} is now {new}  {change.nodes[name].label}"
-        for name, (old, new) in change.moved.items()
-    ]
-    return lines
-
-
-def expand(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
-    children: str = CHILDREN,
-    height: int = typer.Option(1, min=1, help="Levels below the topic."),
-    fresh: bool = typer.Option(
-        False, "--fresh", help="Learn its topics anew, even if there are more already."
-    ),
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
-) -> None:
+@flat
+def expand(workspace: WorkspacePath, topic: Topic, *, split: Split, how: How) -> None:
     """Split a topic, or split it again into another number of children.
 
-    To fewer children than it has, it joins those that are closest, and what is below them goes;
-    --fresh learns them anew from the text.
+    Fewer children than it has are made by joining those that are closest, with all that is below
+    them; --fresh learns them anew from the text.
 
     \b
     Examples:
       strod expand papers.strod o/1/2 --children 4
       strod expand papers.strod o/1 --children auto --dry-run
     """
-    wanted = shape.number_or("children", children, int, "auto")
-    change = _changed(
-        workspace,
-        lambda w, how: w.expand(topic, wanted, height, fresh=fresh, **how),
-        note,
-        dry_run,
-        quiet,
-    )
-    if change.joined:
-        levels = ["--height", str(height)] if height > 1 else []
-        told = shlex.join([str(workspace), topic, "--children", children, *levels, "--fresh"])
-        output().print(f"children are joined; strod expand {told} learns anew", soft_wrap=True)
+    wanted = {**vars(split), "children": number_or("children", split.children, int)}
+    change, console = _changed(workspace, lambda w, given: w.expand(topic, **wanted, **given), how)
+    if change.joined and not how.as_json:
+        levels = ["--height", str(split.height)] if split.height else []
+        options = ["--children", split.children, *levels, "--fresh"]
+        told = shlex.join([str(workspace), topic, *options])
+        console.print(f"children are joined; strod expand {told} learns anew", soft_wrap=True)
 
 
-def collapse(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
-) -> None:
+@flat
+def collapse(workspace: WorkspacePath, topic: Topic, *, how: How) -> None:
     """Drop what is below a topic.
 
     Example: strod collapse papers.strod o/3
     """
-    _changed(workspace, lambda w, how: w.collapse(topic, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.collapse(topic, **given), how)
 
 
+@flat
 def merge(
-    workspace: Path = WORKSPACE,
-    topics: list[str] = typer.Argument(..., metavar="TOPIC TOPIC...", help="Siblings."),
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
+    workspace: WorkspacePath,
+    topics: list[str] = typer.Argument(
+        ..., metavar="TOPIC TOPIC...", help="Paths, names or ids; the first says where it goes."
+    ),
+    *,
+    how: How,
 ) -> None:
-    """Make one topic of two or more siblings; their children become its children.
+    """Make one topic of two or more; their children become its children.
+
+    Topics of other parents are moved beside the first before.
 
     Example: strod merge papers.strod o/1/2 o/1/4
     """
-    _changed(workspace, lambda w, how: w.merge(*topics, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.merge(*topics, **given), how)
 
 
+@flat
 def remove(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
+    workspace: WorkspacePath,
+    topic: Topic,
+    *,
+    into: str = typer.Option("", metavar="TOPIC", help="Put all of it into this topic."),
+    how: How,
 ) -> None:
-    """Dissolve a topic: its share goes to the siblings it has most to do with.
+    """Dissolve a topic: every document's share goes to the sibling where the document fits.
 
-    Example: strod remove papers.strod o/5
+    What no sibling explains stays with the parent, in none of its children.
+
+    \b
+    Examples:
+      strod remove papers.strod o/5
+      strod remove papers.strod o/1/3 --into o/1/5
+      strod remove papers.strod o/1/3 --into o/1 --dry-run
     """
-    _changed(workspace, lambda w, how: w.remove(topic, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.remove(topic, into, **given), how)
 
 
+@flat
 def move(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
+    workspace: WorkspacePath,
+    topic: Topic,
     target: str = typer.Argument(..., metavar="PARENT", help="Path, name or id of the new parent."),
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
+    *,
+    how: How,
 ) -> None:
-    """Put a topic under another parent.
+    """Put a topic under another parent; a leaf becomes a parent of what it was, too.
 
     Example: strod move papers.strod o/1/3 o/2
     """
-    _changed(workspace, lambda w, how: w.move(topic, target, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.move(topic, target, **given), how)
 
 
+@flat
 def rename(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
+    workspace: WorkspacePath,
+    topic: Topic,
     label: str = typer.Argument(
         ..., metavar="LABEL", help="The new name; an empty one brings back the automatic one."
     ),
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
+    *,
+    how: How,
 ) -> None:
     """Give a topic a name.
 
     Example: strod rename papers.strod o/1 "Machine learning"
     """
-    _changed(workspace, lambda w, how: w.rename(topic, label, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.rename(topic, label, **given), how)
 
 
-def pin(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
-) -> None:
+@flat
+def pin(workspace: WorkspacePath, topic: Topic, *, how: How) -> None:
     """Let a topic survive when its parent is split again.
 
     Example: strod pin papers.strod o/1/2
     """
-    _changed(workspace, lambda w, how: w.pin(topic, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.pin(topic, **given), how)
 
 
-def unpin(
-    workspace: Path = WORKSPACE,
-    topic: str = TOPIC,
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
-) -> None:
+@flat
+def unpin(workspace: WorkspacePath, topic: Topic, *, how: How) -> None:
     """Take back a pin.
 
     Example: strod unpin papers.strod o/1/2
     """
-    _changed(workspace, lambda w, how: w.pin(topic, pinned=False, **how), note, dry_run, quiet)
+    _changed(workspace, lambda w, given: w.pin(topic, pinned=False, **given), how)
 
 
-def add(
-    workspace: Path = WORKSPACE,
-    sources: list[str] = typer.Argument(
-        ..., metavar="SOURCE", help="Files, folders, or - for standard input."
-    ),
-    replace: bool = typer.Option(
-        False, "--replace", help="Take out the documents that have the ids of new ones."
-    ),
-    note: str = NOTE,
-    dry_run: bool = DRY_RUN,
-    quiet: bool = QUIET,
-    text_field: list[str] = typer.Option(
-        None, metavar="FIELD", help="Field with the text.  [default: as in the corpus]"
-    ),
-    id_field: str = typer.Option(
-        None, metavar="FIELD", help="Field with the id.  [default: as in the corpus]"
-    ),
-    format: str = typer.Option("auto", help="As for strod build."),  # noqa: A002
-    tokenizer: str = typer.Option(
-        None, metavar="MODULE:FUNCTION", help="That of the corpus, if it is one of your own."
-    ),
-    follow_links: bool = shape.FOLLOW_LINKS,
-    strict: bool = typer.Option(False, "--strict", help="Stop at the first bad document."),
+@flat
+def grow(
+    workspace: WorkspacePath,
+    *,
+    under: str = typer.Option("o", metavar="TOPIC", help="The topic that gets new children."),
+    how: How,
 ) -> None:
-    """Add documents: they are placed in the tree, whose topics keep their numbers.
+    """Make new topics of the documents that fit nowhere; all others stay as they are.
 
     \b
     Examples:
-      strod add papers.strod new.jsonl --note "November"
-      strod add papers.strod corrected.jsonl --replace
+      strod grow papers.strod --dry-run
+      strod grow papers.strod --under o/1
     """
-    from strod.workspace.workspace import Workspace
-
-    opened = Workspace(workspace)
-    given: dict[str, Any] = {
-        "text_field": text_field,
-        "id_field": id_field,
-        "tokenizer": tokenizer,
-    }
-    options = {name: value for name, value in given.items() if value}
-    with TerminalProgress(quiet=quiet) as progress:
-        found = opened.add(
-            *sources,
-            replace=replace,
-            note=note,
-            dry_run=dry_run,
-            progress=progress,
-            strict=strict,
-            format=format,
-            follow_links=follow_links,
-            **options,
-        )
-    console, more = output(), found.documents - found.replaced if dry_run else 0
-    console.print(
-        f"{'would add' if dry_run else 'added'} {counted(found.documents, 'document')}"
-        + (f" in place of {number(found.replaced)}" if found.replaced else "")
-        + (f", left out {number(found.rejected)}" if found.rejected else "")
-        + f"; {100 * found.unknown:.1f}% of their words are new, "
-        f"{100 * found.unplaced:.1f}% of them fit no topic; "
-        f"{counted(opened.corpus.documents + more, 'document')} in all"
-    )
-    for name, wrong in found.misfits.items():
-        kind = opened.manifest.corpus.meta[name]
-        console.print(f"{number(wrong)} values of {name} are not of type {kind}, and left out")
-    for name in found.missing:
-        console.print(f"none of them has the field {name}")
-    grown = sorted(found.growth, key=lambda name: -found.growth[name])
-    for name in [one for one in grown if found.growth[one] > GROWN][:GROWING]:
-        topic = opened.tree[name]
-        console.print(f"grows: {topic.path} x{found.growth[name]:.1f}  {topic.label}")
-    if found.phrases:
-        texts = ", ".join(f"{text} ({count})" for text, count in found.phrases[:GROWING])
-        console.print(f"new phrases: {texts}", soft_wrap=True)
+    _changed(workspace, lambda w, given: w.grow(under, **given), how)
 
 
-def undo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN, quiet: bool = QUIET) -> None:
+def undo(
+    workspace: WorkspacePath,
+    *,
+    dry_run: DryRun = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
     """Take back the last change.
 
     Example: strod undo papers.strod
     """
-    _changed(workspace, lambda w, how: w.undo(**how), "", dry_run, quiet)
+    _changed(workspace, lambda w, given: w.undo(**given), How("", dry_run, quiet, as_json))
 
 
-def redo(workspace: Path = WORKSPACE, dry_run: bool = DRY_RUN, quiet: bool = QUIET) -> None:
+def redo(
+    workspace: WorkspacePath,
+    *,
+    dry_run: DryRun = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
     """Take back the last undo.
 
     Example: strod redo papers.strod
     """
-    _changed(workspace, lambda w, how: w.redo(**how), "", dry_run, quiet)
+    _changed(workspace, lambda w, given: w.redo(**given), How("", dry_run, quiet, as_json))
 
 
 def compact(
-    workspace: Path = WORKSPACE,
+    workspace: WorkspacePath,
+    *,
     keep: int = typer.Option(10, min=1, metavar="N", help="Revisions that stay."),
-    dry_run: bool = DRY_RUN,
+    dry_run: DryRun = False,
 ) -> None:
     """Shorten the history: older and undone changes can no longer be had back; the tree stays.
 
@@ -347,7 +267,7 @@ def compact(
     )
 
 
-def history(workspace: Path = WORKSPACE) -> None:
+def history(workspace: WorkspacePath) -> None:
     """List what was changed, when and why, and what was undone.
 
     Example: strod history papers.strod

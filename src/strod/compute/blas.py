@@ -6,12 +6,25 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import threadpoolctl
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["one_blas_thread"]
+
+
+def _any_thread_may() -> None:
+    """Let this thread set the limit of OpenBLAS.
+
+    From threadpoolctl 3.8 on only the first thread that did could, and others were passed over
+    without a word; here all who want the limit are counted, so it is safe from any of them.
+    """
+    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    clear = getattr(controller, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 class _Limit:
@@ -29,14 +42,17 @@ class _Limit:
         with self._lock:
             self._users += 1
             if self._users == 1:
+                _any_thread_may()
                 self._limits = threadpool_limits(1)
 
     def give_back(self) -> None:
         with self._lock:
             self._users -= 1
             if not self._users and self._limits is not None:
+                _any_thread_may()
                 self._limits.restore_original_limits()
                 self._limits = None
+                _any_thread_may()
 
 
 _limit = _Limit()

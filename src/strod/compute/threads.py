@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import get_ident
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def ordered_map(
     """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="strod")
     waiting: deque[Future[Result]] = deque()
+    owner, abandoned = get_ident(), False
     try:
         for item in items:
             waiting.append(pool.submit(function, item))
@@ -32,8 +34,15 @@ def ordered_map(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except GeneratorExit:
+        abandoned = True
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        # What is abandoned may be closed by the collector of garbage, in any thread, in the midst
+        # of its start or end: to join threads there could wait for ever.
+        pool.shutdown(wait=not abandoned, cancel_futures=True)
+        if abandoned and get_ident() == owner:
+            wait([one for one in waiting if not one.cancelled()])
 
 
 def spread(

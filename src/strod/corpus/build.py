@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from strod.corpus.duplicates import repeated
 from strod.corpus.ingest import ingest
 from strod.corpus.intake import Account, batches
 from strod.corpus.lexicon import Lexicon, build_lexicon, unspaced_share
-from strod.corpus.metadata import NULL, field_type
+from strod.corpus.metadata import DATE, NULL, NUMBER, NUMERAL, field_type, nearly
 from strod.corpus.segment import Kept, WrittenSegment, write_segment
 from strod.corpus.spill import SpillReader
-from strod.corpus.survey import surveyed
+from strod.corpus.survey import Survey, shown
 from strod.engine.make import make_engine
 from strod.errors import InputError
 from strod.store.schema import CorpusRecord, SegmentRecord
@@ -26,10 +26,12 @@ from strod.wording import counted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from strod.options import CorpusOptions
     from strod.progress import Progress
+    from strod.text.forms import MetaField
     from strod.text.sources import Source
 
 __all__ = ["BuiltCorpus", "build_corpus"]
@@ -53,13 +55,13 @@ def build_corpus(
     *,
     allow_empty: bool = False,
     before: int = 0,
-    same_ids: bool = False,
+    as_given: bool = False,
 ) -> BuiltCorpus:
     """Read `parts` and write ``corpus/`` into the folder `root`.
 
     A corpus without a word for the model, or without the metadata that was asked for, is an
-    error unless `allow_empty`; a second document
-    with the same id is rejected unless `same_ids`. Documents without an id are numbered from
+    error unless `allow_empty`; a second document with the same id, and one without words, is
+    rejected unless they are taken `as_given`. Documents without an id are numbered from
     `before` + 1 on.
     """
     spilled = root / "spill"
@@ -67,24 +69,25 @@ def build_corpus(
     progress.stage("reading", sum(part.size for part in parts), "bytes")
     segment_folder = root / "corpus" / "0000"
     segment_folder.mkdir(parents=True)
-    fields = options.fields
+    fields = replace(options.fields, blank=as_given)
     source = batches(parts, fields, account, progress.advance, before)
+    survey = Survey(options.meta_types, fields, parts)
     if not allow_empty:
-        source = surveyed(source, options.meta_types, fields, parts)
+        source = survey.passing(source)
     ingested = ingest(source, options, spilled, segment_folder / "texts.arrow")
     unseen = [name for name in fields.text if len(fields.text) > 1 and name not in fields.seen]
     if unseen and account.accepted:
         raise InputError(f"no document has the text field {unseen[0]!r}; see `text_field`")
     account.check_usable()
     spill = SpillReader(spilled)
-    out, numbered, duplicates = _rejected(spill, options, account, same_ids=same_ids)
+    out, numbered, duplicates = _rejected(spill, options, account, as_given=as_given)
     lexicon = build_lexicon(spill, spilled, ingested.epochs, out, options)
     if not allow_empty:
         _check_vocabulary(lexicon, account)
     unspaced = unspaced_share(spilled, ingested.epochs) if options.tokenizer == "words" else 0.0
     types = [
-        (name, field_type(kinds) if kind == "auto" else kind)
-        for (name, kind), kinds in zip(options.meta_types, ingested.kinds, strict=True)
+        field._replace(kind=field_type(kinds)) if field.kind == "auto" else field
+        for field, kinds in zip(options.meta_types, ingested.kinds, strict=True)
     ]
     progress.stage("counting", account.accepted, "documents")
     mixed = not numbered.all() and bool(numbered.any())
@@ -94,28 +97,61 @@ def build_corpus(
     path = root / "corpus" / "lexicon.parquet"
     pq.write_table(lexicon.table, path, compression="zstd")
     shutil.rmtree(spilled)
-    described = _described(
-        options, lexicon, segment, ingested.text_blocks, types, account, duplicates
-    )
-    described.report["unspaced_share"] = round(unspaced, 4)
-    described.report["metadata_missing"] = [
-        name for (name, _), kinds in zip(types, ingested.kinds, strict=True) if kinds <= {NULL}
+    about = _record(options, lexicon, segment, ingested.text_blocks, types)
+    report = {
+        "documents": account.summary() | {"duplicate_texts": duplicates},
+        "background_words": _background_words(lexicon, segment.documents),
+        **_misfits(types, segment),
+        "unspaced_share": round(unspaced, 4),
+        "metadata_missing": [
+            field.name
+            for field, kinds in zip(types, ingested.kinds, strict=True)
+            if kinds <= {NULL}
+        ],
+        "metadata_forms": survey.forms,
+        "metadata_nearly": _nearly(
+            segment_folder / "documents.parquet", options.meta_types, types, ingested.kinds
+        ),
+    }
+    return BuiltCorpus(about, report)
+
+
+def _nearly(
+    documents: Path, asked: list[MetaField], types: list[MetaField], kinds: list[set[str]]
+) -> dict[str, dict[str, Any]]:
+    """Fields that some values keep from being dates or numbers: which type, how many, one."""
+    texts = [
+        one.name
+        for one, wish, seen in zip(types, asked, kinds, strict=True)
+        if wish.kind == "auto" and one.kind == "category" and seen & {DATE, NUMBER, NUMERAL}
     ]
-    return described
+    found = {}
+    for name in texts:
+        column = pq.read_table(documents, columns=[f"meta.{name}"])[f"meta.{name}"]
+        if (about := nearly(column)) is not None:
+            kind, wrong = about
+            values = len(column) - column.null_count
+            found[name] = {
+                "type": kind,
+                "misfits": wrong.number,
+                "values": values,
+                "example": shown(wrong.example),
+            }
+    return found
 
 
 def _rejected(
-    spill: SpillReader, options: CorpusOptions, account: Account, *, same_ids: bool
+    spill: SpillReader, options: CorpusOptions, account: Account, *, as_given: bool
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
     """Which documents are out, which have no id, and how many repeat the text of another."""
     out, numbered = np.zeros((2, spill.size), dtype=bool)
     for block in spill:
         numbered[block.first : block.first + block.rows.size] = block.rows["numbered"]
-        wordless = np.flatnonzero(block.rows["tokens"] == 0)
+        wordless = np.flatnonzero(block.rows["tokens"] == 0)[: 0 if as_given else None]
         out[block.first + wordless] = True
         account.reject_rows(block.rows[wordless], "no words")
     account.check_usable()
-    if not same_ids:
+    if not as_given:
         _drop(spill, out, repeated(spill, "id_digest", out | numbered), account, "duplicate id")
     copies = repeated(spill, "text_digest", out)
     if options.duplicates == "drop":
@@ -148,34 +184,47 @@ def _check_vocabulary(lexicon: Lexicon, account: Account) -> None:
         )
 
 
-def _described(
+def _record(
     options: CorpusOptions,
     lexicon: Lexicon,
     segment: WrittenSegment,
     text_blocks: list[int],
-    types: list[tuple[str, str]],
-    account: Account,
-    duplicates: int,
-) -> BuiltCorpus:
-    model = lexicon.table.filter(lexicon.table["column"].to_numpy() >= 0)
+    fields: list[MetaField],
+) -> CorpusRecord:
+    """What the manifest says."""
     written = SegmentRecord(
         name="0000", boundaries=tuple(segment.boundaries), text_blocks=tuple(text_blocks)
     )
-    about = CorpusRecord(
+    return CorpusRecord(
         documents=segment.documents,
         tokens=segment.tokens,
-        vocabulary=len(model),
+        vocabulary=len(_vocabulary(lexicon)),
         lexicon=len(lexicon.table),
-        meta=dict(types),
+        meta={field.name: field.kind for field in fields},
         segments=(written,),
         settings=options.settings(lexicon.min_df),
     )
-    frequent = background(
-        model["documents"].to_numpy(), model["occurrences"].to_numpy(), segment.documents
-    )
-    report = {
-        "documents": account.summary() | {"duplicate_texts": duplicates},
-        "background_words": model["surface"].take(frequent[:BACKGROUND_WORDS]).to_pylist(),
-        "metadata_misfits": dict(zip(dict(types), segment.misfits, strict=True)),
+
+
+def _vocabulary(lexicon: Lexicon) -> pa.Table:
+    """The words of the model."""
+    return lexicon.table.filter(lexicon.table["column"].to_numpy() >= 0)
+
+
+def _background_words(lexicon: Lexicon, documents: int) -> list[str]:
+    """Words that are everywhere."""
+    model = _vocabulary(lexicon)
+    frequent = background(model["documents"].to_numpy(), model["occurrences"].to_numpy(), documents)
+    words: list[str] = model["surface"].take(frequent[:BACKGROUND_WORDS]).to_pylist()
+    return words
+
+
+def _misfits(fields: list[MetaField], segment: WrittenSegment) -> dict[str, dict[str, Any]]:
+    """How many values of each field are not of its type, and one of them."""
+    wrong = {field.name: one for field, one in zip(fields, segment.misfits, strict=True)}
+    return {
+        "metadata_misfits": {name: one.number for name, one in wrong.items()},
+        "metadata_examples": {
+            name: shown(one.example) for name, one in wrong.items() if one.number
+        },
     }
-    return BuiltCorpus(about, report)

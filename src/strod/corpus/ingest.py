@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strod.compute.threads import ordered_map
-from strod.corpus import metadata
 from strod.corpus.intern import SEED, StringTable
 from strod.corpus.spill import ROW, SpillWriter
 from strod.corpus.texts import TextWriter
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Ingested", "ingest"]
 
 MARKERS = np.array([HOLE, CLAUSE, SENTENCE], dtype=np.int32)  # so that array[marker] == marker
+_SHOWN = 40  # characters of a text in a message
 TABLE_SHARE = 16  # the words may take one part in sixteen of the memory
 
 
@@ -93,7 +93,6 @@ class _BatchTokenizer:
         self._numbers = options.numbers
         name = options.tokenizer
         self._custom: Tokenizer | None = find_tokenizer(name) if isinstance(name, str) else name
-        self._fields = len(options.meta)
         self._tables = tables()
         self._scratch = _Scratch()
 
@@ -107,17 +106,16 @@ class _BatchTokenizer:
         tokens = np.empty(lengths.size, dtype=np.int32)
         table.intern(words, starts, lengths, tokens, hashes)
         rows = _rows(batch, _slices(text, bounds), np.diff(stops, prepend=0))
-        metas = self._metas(batch, rows)
         return _Tokenized(
             rows,
             text,
             sizes,
             b"".join(batch.ids),
-            b"".join(metas),
+            b"".join(batch.metas),
             tokens,
             table.arena.copy(),
             table.offsets.copy(),
-            self._kinds(batch),
+            batch.kinds,
         )
 
     def _spans(self, text: bytes, bounds: NDArray[np.int64]) -> Any:
@@ -131,20 +129,25 @@ class _BatchTokenizer:
         n = scan(data, bounds, *self._tables, self._numbers, SEED, *spans, stops)
         return data, *(array[:n] for array in spans), stops
 
-    def _metas(self, batch: Batch, rows: NDArray[np.void]) -> list[bytes]:
-        if not self._fields:
-            return []
-        metas = [metadata.encode(meta) for meta in batch.metas]
-        rows["meta"] = [len(meta) for meta in metas]
-        return metas
-
-    def _kinds(self, batch: Batch) -> list[set[str]]:
-        return [{metadata.kind(meta[i]) for meta in batch.metas} for i in range(self._fields)]
-
 
 def _slices(text: bytes, bounds: NDArray[np.int64]) -> list[memoryview]:
     view, places = memoryview(text), bounds.tolist()
     return [view[begin:end] for begin, end in pairwise(places)]
+
+
+def _sentences(tokenizer: Tokenizer, text: str) -> list[list[str]]:
+    """What a tokenizer of the user's gives, if that is sentences of words."""
+    try:
+        found = [one if isinstance(one, str) else list(one) for one in tokenizer(text)]
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UsageError(f"the tokenizer failed ({why}) at {text[:_SHOWN]!r}") from error
+    for sentence in found:
+        if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
+            raise UsageError(
+                "a tokenizer must give sentences, each a sequence of words: [words], not words"
+            )
+    return [list(sentence) for sentence in found]
 
 
 def _custom_spans(tokenizer: Tokenizer, texts: list[memoryview]) -> Any:
@@ -154,11 +157,7 @@ def _custom_spans(tokenizer: Tokenizer, texts: list[memoryview]) -> Any:
     stops: list[int] = []
     for text in texts:
         first = True
-        for sentence in tokenizer(str(text, "utf-8")):
-            if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
-                raise UsageError(
-                    "a tokenizer must give sentences, each a sequence of words: [words], not words"
-                )
+        for sentence in _sentences(tokenizer, str(text, "utf-8")):
             found = [word.encode(errors="replace") for word in sentence if word.strip()]
             if found and not first:
                 lengths.append(SENTENCE)
@@ -183,6 +182,7 @@ def _rows(batch: Batch, texts: list[memoryview], tokens: NDArray[np.int64]) -> N
     rows["id_digest"] = _digests(batch.ids)
     rows["tokens"] = tokens
     rows["id"] = [len(identifier) for identifier in batch.ids]
+    rows["meta"] = batch.meta_sizes or 0
     rows["line"] = batch.lines
     rows["part"] = batch.parts
     rows["numbered"] = batch.numbered

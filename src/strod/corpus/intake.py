@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strod.corpus import metadata
+from strod.corpus.columns import encoded, value_weight, weights
 from strod.errors import InputError
 from strod.text.blocks import Block
 from strod.text.records import Document, Fields, Reject
@@ -124,14 +126,19 @@ def _advice(problem: str) -> str:
 
 @dataclass
 class Batch:
-    """Some consecutive documents: their texts joined in pieces, the rest one entry each."""
+    """Some consecutive documents: texts and metadata joined in pieces, the rest one entry each.
+
+    `kinds` are what the values of each metadata field look like.
+    """
 
     texts: list[bytes | memoryview] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     ids: list[bytes] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
-    metas: list[tuple[Any, ...]] = field(default_factory=list)
+    metas: list[bytes] = field(default_factory=list)
+    meta_sizes: list[int] = field(default_factory=list)
+    kinds: list[set[str]] = field(default_factory=list)
     numbered: list[bool] = field(default_factory=list)
     total: int = 0
 
@@ -143,14 +150,25 @@ class Batch:
         self.numbered.append(document.id is None)
         self.lines.append(document.line)
         self.parts.append(part)
-        self.metas.append(document.meta)
-        self.total += len(document.text) + sum(map(_weight, document.meta))
+        self.total += len(document.text)
+        if document.meta:
+            json = metadata.encode(document.meta)
+            kinds = [{metadata.kind(value)} for value in document.meta]
+            self._add_meta(json, [len(json)], kinds)
+            self.total += sum(map(value_weight, document.meta))
 
-    def room(self, offsets: NDArray[np.int64]) -> int:
-        """How many of the documents that lie between `offsets` still belong here."""
-        by_bytes = np.searchsorted(offsets, offsets[0] + BATCH_BYTES - self.total)
+    def _add_meta(self, json: bytes, sizes: list[int], kinds: list[set[str]]) -> None:
+        self.metas.append(json)
+        self.meta_sizes += sizes
+        self.kinds = self.kinds or [set() for _ in kinds]
+        for seen, new in zip(self.kinds, kinds, strict=True):
+            seen.update(new)
+
+    def room(self, bounds: NDArray[np.int64]) -> int:
+        """How many of the documents that lie between `bounds` still belong here."""
+        by_bytes = np.searchsorted(bounds, bounds[0] + BATCH_BYTES - self.total)
         by_documents = BATCH_DOCUMENTS - len(self.sizes)
-        return min(int(by_bytes), by_documents, offsets.size - 1)
+        return min(int(by_bytes), by_documents, bounds.size - 1)
 
     def add_block(self, block: Block, first: int, end: int, number: int, part: int) -> None:
         """Append the documents of a block from `first` to `end`; the first of all is `number`."""
@@ -165,6 +183,11 @@ class Batch:
         self.lines += range(block.line + first, block.line + end)
         self.parts += [part] * (end - first)
         self.total += int(offsets[-1] - offsets[0])
+        if block.meta:
+            meta = [values[first:end] for values in block.meta]
+            json, sizes, kinds = encoded(meta)
+            self._add_meta(json, sizes.tolist(), kinds)
+            self.total += sum(int(weights(values).sum()) for values in meta)
 
     @property
     def full(self) -> bool:
@@ -172,9 +195,12 @@ class Batch:
         return self.total >= BATCH_BYTES or len(self.sizes) >= BATCH_DOCUMENTS
 
 
-def _weight(value: Any) -> int:
-    """About how many bytes a metadata value takes."""
-    return len(value) if isinstance(value, str | bytes) else 16
+def _bounds(block: Block) -> NDArray[np.int64]:
+    """Where each document of a block begins and ends if its metadata counts, too."""
+    bounds = block.offsets.copy()
+    for values in block.meta:
+        bounds[1:] += np.cumsum(weights(values))
+    return bounds
 
 
 class _Batcher:
@@ -193,9 +219,9 @@ class _Batcher:
     def add_block(self, block: Block, number: int, part: Source) -> Iterator[Batch]:
         number_of_first = self._before + self._account.read + 1
         self._account.accept(part.argument, len(block))
-        first = 0
+        first, bounds = 0, _bounds(block)
         while first < len(block):
-            end = first + self._batch.room(block.offsets[first:])
+            end = first + self._batch.room(bounds[first:])
             self._batch.add_block(block, first, end, number_of_first, number)
             first = end
             if self._batch.full:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,13 +39,34 @@ def _equal(text, start, length, arena, offset):
     return True
 
 
+class _Spans(NamedTuple):
+    """Strings in a text, with their hashes."""
+
+    text: NDArray[np.uint8]
+    starts: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    hashes: NDArray[np.uint32]
+
+
+class _Strings(NamedTuple):
+    """The arrays of a table.
+
+    A slot holds the hash of a string in its upper half, its number plus one in the lower.
+    """
+
+    slots: NDArray[np.uint64]
+    offsets: NDArray[np.int64]
+    arena: NDArray[np.uint8]
+
+
 @kernel
-def _intern(text, starts, lengths, hashes, ids, first, slots, offsets, arena, size, allowed):
+def _intern(spans, first, ids, strings, size, allowed):
     """Number the strings from `first` on; stop early when an array is full.
 
     Stops too when `allowed` slots were looked at; returns how many of them are left.
-    A slot holds the hash of a string in its upper half, its number plus one in the lower.
     """
+    text, starts, lengths, hashes = spans
+    slots, offsets, arena = strings
     mask = np.uint64(slots.size - 1)
     for i in range(first, lengths.size):
         length = np.int64(lengths[i])
@@ -106,11 +127,15 @@ def _move(old, slots):
 
 
 @kernel
-def fold_ascii(arena, offsets, first, genitive, elisions, folded, lengths, plain):
+def fold_ascii(arena, offsets, first, genitive, elisions):
     """Fold the strings from `first` on as `fold.fold` does, where they are plain ASCII.
 
-    `plain` says which ones are; the others have to go the general way.
+    Returns their bytes, at the places where they were, how many each has, and which ones are
+    plain; the others have to go the general way.
     """
+    count = offsets.size - 1 - first
+    folded = np.empty(offsets[-1] - offsets[first], dtype=np.uint8)
+    lengths, plain = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.bool_)
     for i in range(first, offsets.size - 1):
         begin, end = offsets[i], offsets[i + 1]
         plain[i - first] = True
@@ -123,6 +148,7 @@ def fold_ascii(arena, offsets, first, genitive, elisions, folded, lengths, plain
         if genitive and length > 2 and arena[end - 2] == 39:
             length -= 2 if arena[end - 1] | 32 == 115 else 0  # 's
         lengths[i - first] = length
+    return folded, lengths, plain
 
 
 class StringTable:
@@ -166,19 +192,9 @@ class StringTable:
         done, allowed = 0, self._allowed(lengths.size)
         while done < lengths.size:
             before = allowed
-            done, self.size, allowed = _intern(
-                text,
-                starts,
-                lengths,
-                hashes,
-                ids,
-                done,
-                self._slots,
-                self._offsets,
-                self._arena,
-                self.size,
-                allowed,
-            )
+            spans = _Spans(text, starts, lengths, hashes)
+            strings = _Strings(self._slots, self._offsets, self._arena)
+            done, self.size, allowed = _intern(spans, done, ids, strings, self.size, allowed)
             self.probes += before - allowed
             if allowed == 0 and done < lengths.size:
                 self._rehash()

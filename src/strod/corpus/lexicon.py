@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -65,9 +65,40 @@ class Lexicon:
         return np.concatenate([columns, np.full(MARKERS.size, -1)]).astype(np.int32)
 
 
+class _Tallies(NamedTuple):
+    """Counts of an epoch.
+
+    Attributes
+    ----------
+    word_of, uses : ndarray
+        The word of each form, and how often the form stands.
+    last, documents : ndarray of int64
+        The last document of each word, and how many it is in.
+    """
+
+    word_of: NDArray[np.int32]
+    uses: NDArray[np.int64]
+    last: NDArray[np.int64]
+    documents: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, folder: Path, epoch: int) -> _Tallies:
+        """Of an epoch whose words were set aside."""
+        word_of = _read(folder, "forms", epoch)["word"].to_numpy()
+        size = len(_read(folder, "words", epoch))
+        uses, documents = np.zeros(word_of.size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        return cls(word_of, uses, np.full(size, -1, dtype=np.int64), documents)
+
+    def save(self, folder: Path, epoch: int) -> None:
+        """Set them aside, too."""
+        np.save(folder / f"documents-{epoch}.npy", self.documents)
+        np.save(folder / f"uses-{epoch}.npy", self.uses)
+
+
 @kernel
-def _count(tokens, sizes, out, base, word_of, uses, last, documents):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _count(tokens: Any, sizes: Any, out: Any, base: int, tallies: _Tallies) -> None:
     """Add to the document frequency and the total of each word."""
+    word_of, uses, last, documents = tallies
     place = 0
     for d in range(sizes.size):
         end = place + sizes[d]
@@ -90,26 +121,22 @@ def _read(folder: Path, name: str, epoch: int) -> pa.Table:
 
 def _count_words(spill: SpillReader, folder: Path, out: NDArray[np.bool_]) -> None:
     """Document frequency and total of each word, in files of their own for each epoch."""
-    current = -1
-    word_of = last = documents = uses = np.empty(0, dtype=np.int64)
+    current, tallies = -1, None
     for block in spill:
         lengths = np.ascontiguousarray(block.rows["tokens"])
         for epoch in np.unique(block.rows["epoch"]):
-            if epoch != current:
-                _save_counts(folder, current, documents, uses)
-                size = len(_read(folder, "words", epoch))
-                word_of = _read(folder, "forms", epoch)["word"].to_numpy()
-                documents = np.zeros(size, dtype=np.int64)
-                uses = np.zeros(word_of.size, dtype=np.int64)
-                last = np.full(size, -1, dtype=np.int64)
-                current = epoch
+            if tallies is None or epoch != current:
+                if tallies is not None:
+                    tallies.save(folder, current)
+                current, tallies = epoch, _Tallies.empty(folder, epoch)
             for first, end in _runs(block.rows["epoch"] == epoch, lengths):
                 offset = block.offsets["tokens"] + int(lengths[:first].sum())
                 tokens = spill.tokens(offset, int(lengths[first:end].sum()))
                 row = block.first + first
                 gone = out[row : block.first + end]
-                _count(tokens, lengths[first:end], gone, row, word_of, uses, last, documents)
-    _save_counts(folder, current, documents, uses)
+                _count(tokens, lengths[first:end], gone, row, tallies)
+    if tallies is not None:
+        tallies.save(folder, current)
 
 
 def _runs(chosen: NDArray[np.bool_], lengths: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -119,14 +146,6 @@ def _runs(chosen: NDArray[np.bool_], lengths: NDArray[np.int64]) -> Iterator[tup
     borders = np.flatnonzero(np.diff(runs, prepend=-1, append=runs[-1] + 1))
     for begin, end in pairwise(borders.tolist()):
         yield int(rows[begin]), int(rows[end - 1]) + 1
-
-
-def _save_counts(
-    folder: Path, epoch: int, documents: NDArray[np.int64], uses: NDArray[np.int64]
-) -> None:
-    if epoch >= 0:
-        np.save(folder / f"documents-{epoch}.npy", documents)
-        np.save(folder / f"uses-{epoch}.npy", uses)
 
 
 def _counted(folder: Path, epoch: int) -> pa.Table:

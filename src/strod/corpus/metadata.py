@@ -11,16 +11,29 @@ import decimal
 import math
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from strod.text.forms import read_form
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["arrow_type", "column", "decode", "encode", "field_type", "fits", "kind"]
+__all__ = [
+    "Misfits",
+    "arrow_type",
+    "column",
+    "decode",
+    "encode",
+    "encode_value",
+    "field_type",
+    "fits",
+    "kind",
+    "nearly",
+]
 
 NULL, NUMBER, NUMERAL, DATE, CATEGORY, LIST = (
     "null",
@@ -100,7 +113,15 @@ def encode(values: tuple[Any, ...]) -> bytes:
     try:
         return _dump(values)
     except TypeError:
-        return _dump(tuple([_storable(value) for value in values]))
+        return b"[%b]" % b",".join(map(encode_value, values))
+
+
+def encode_value(value: Any) -> bytes:
+    """A single value as JSON."""
+    try:
+        return _dump(value)
+    except TypeError:
+        return _dump(_text_of(value))
 
 
 def _dump(value: Any) -> bytes:
@@ -116,15 +137,11 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-def _storable(value: Any) -> Any:
-    """Itself, or its text if it is too large, nested too deeply or no Unicode."""
-    try:
-        _dump(value)
-    except TypeError:
-        with suppress(RecursionError):
-            return str(value).encode(errors="replace").decode()
-        return None  # nested too deeply even for that
-    return value
+def _text_of(value: Any) -> str | None:
+    """The text of what is too large, nested too deeply or no Unicode."""
+    with suppress(RecursionError):
+        return str(value).encode(errors="replace").decode()
+    return None  # nested too deeply even for that
 
 
 def decode(data: bytes) -> list[Any]:
@@ -147,11 +164,14 @@ def _date(value: Any) -> dt.date | None:
         return None
 
 
-def _cast(value: Any, name: str) -> Any:
+def _cast(value: Any, name: str, form: str = "") -> Any:
     """The value as its field's type, None if it has none."""
     what = kind(value)
     if what == NULL:
         return None
+    whole = name == "date" and isinstance(value, int) and what == NUMBER  # such as 19990216
+    if form and (whole or isinstance(value, str)):
+        return read_form(str(value), name, form)
     if name == "list":
         items = value if what == LIST else [value]
         return [_text(item) for item in items if kind(item) != NULL]
@@ -162,9 +182,9 @@ def _cast(value: Any, name: str) -> Any:
     return _text(value)
 
 
-def fits(value: Any, name: str) -> bool:
-    """Whether a value is of a type."""
-    return _cast(value, name) is not None
+def fits(value: Any, name: str, form: str = "") -> bool:
+    """Whether a value is of a type, and written in its form."""
+    return _cast(value, name, form) is not None
 
 
 def _plain_column(values: list[Any], name: str) -> pa.Array | None:  # noqa: PLR0911
@@ -189,11 +209,56 @@ def _plain_column(values: list[Any], name: str) -> pa.Array | None:  # noqa: PLR
     return array if not flat.null_count and not pc.any(pc.equal(flat, "")).as_py() else None
 
 
-def column(values: list[Any], name: str) -> tuple[pa.Array, int]:
-    """An Arrow column of the type `name`, and how many values do not fit it."""
-    plain = _plain_column(values, name)
+MOSTLY = 0.5  # share of the values, from which on they are meant to be of a type
+
+
+def nearly(texts: pa.ChunkedArray) -> tuple[str, Misfits] | None:
+    """The type that most values of a field are of which is kept as text, and those that are not.
+
+    Examples
+    --------
+    >>> nearly(pa.chunked_array([["2024-01-31", "2024-02-01", "soon"]]))
+    ('date', Misfits(number=1, example='soon'))
+    """
+    counts = pc.value_counts(texts.drop_null()).to_pylist()
+    size = sum(one["counts"] for one in counts)
+    for name in ("date", "number"):
+        others = [one for one in counts if not fits(one["values"], name)]
+        number = sum(one["counts"] for one in others)
+        if others and number < MOSTLY * size:
+            return name, Misfits(number, others[0]["values"])
+    return None
+
+
+class Misfits(NamedTuple):
+    """How many values are not of their field's type, and the first of them."""
+
+    number: int = 0
+    example: Any = None
+
+    def joined(self, other: Misfits) -> Misfits:
+        """With those of later documents."""
+        return Misfits(self.number + other.number, self.example if self.number else other.example)
+
+
+def column(values: list[Any], name: str, form: str = "") -> tuple[pa.Array, Misfits]:
+    """An Arrow column of the type `name`, and what does not fit it."""
+    plain = None if form else _plain_column(values, name)
     if plain is not None:
-        return plain, 0
-    cast = [_cast(value, name) for value in values]
-    misfits = sum(c is None and kind(v) != NULL for c, v in zip(cast, values, strict=True))
-    return pa.array(cast, type=_ARROW[name]), misfits
+        return plain, Misfits()
+    cast = _cast_all(values, name, form)
+    pairs = zip(cast, values, strict=True)
+    misfits = [value for one, value in pairs if one is None and kind(value) != NULL]
+    return pa.array(cast, type=_ARROW[name]), Misfits(len(misfits), *misfits[:1])
+
+
+def _cast_all(values: list[Any], name: str, form: str) -> list[Any]:
+    """Each value as its field's type; those in some form are often the same."""
+    known: dict[str, Any] = {}
+    if form:
+        texts = {value for value in values if isinstance(value, str)}
+        known = {text: _cast(text, name, form) for text in texts}
+    return [
+        known[value] if form and isinstance(value, str) else _cast(value, name, form)
+        for value in values
+    ]

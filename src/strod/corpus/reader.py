@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -18,9 +18,11 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from strod.corpus.document import Document
 from strod.corpus.ids import IdIndex
+from strod.corpus.layout import FIRST_DAY, LAST_DAY, LEXICON, LONGEST_ID, PREFIX, fields_of
 from strod.corpus.metadata import arrow_type
-from strod.corpus.texts import read_texts
+from strod.corpus.texts import TextReader
 from strod.errors import DamagedError
 from strod.model.draws import draws
 from strod.store.arrays import read_array
@@ -30,38 +32,20 @@ from strod.store.publish import write_json
 from strod.store.schema import CorpusRecord, as_json, parse
 from strod.store.tables import numbers, read_table, taken
 from strod.store.validate import check_columns, check_counts, check_offsets, check_tokens, naming
+from strod.text.characters import HOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from mmap import mmap
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from strod.store.schema import SegmentRecord
 
-__all__ = ["DRAFT", "Corpus", "Document", "Segment", "Shard", "ShardRef"]
+__all__ = ["DRAFT", "Corpus", "Segment", "Shard", "ShardRef"]
 
 DRAFT = "draft.json"  # what there is to know of a corpus that has no manifest yet
-
-_LEXICON = pa.schema(
-    [
-        pa.field("word", pa.large_string(), nullable=False),
-        pa.field("surface", pa.large_string(), nullable=False),
-        pa.field("documents", pa.int64(), nullable=False),
-        pa.field("occurrences", pa.int64(), nullable=False),
-        pa.field("stop", pa.bool_(), nullable=False),
-        pa.field("column", pa.int32(), nullable=False),
-    ]
-)
-LONGEST_ID = 1000  # bytes
-EPOCH = date(1970, 1, 1)
-FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
-PREFIX = "meta."  # of the columns of metadata
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    return value.isoformat() if isinstance(value, date) else value
 
 
 class Segment:
@@ -181,14 +165,32 @@ class Segment:
         for first in self.about.text_blocks[:-1]:
             self.texts(np.array([first]))
 
+    @cached_property
+    def _text_file(self) -> mmap | bytes:
+        return self.files.mapped(f"{self.where}/texts.arrow")
+
+    @cached_property
+    def _texts(self) -> TextReader:
+        return TextReader(self._text_file, self.about.text_blocks)
+
     def texts(self, rows: NDArray[np.int64]) -> list[str]:
         """Texts as they were read, by row."""
-        name = f"{self.where}/texts.arrow"
+        with self._reading_texts():
+            return self._texts.texts(rows)
+
+    def text_columns(self, rows: NDArray[np.int64]) -> Iterator[pa.LargeStringArray]:
+        """Texts by row, as columns, some at a time."""
+        with self._reading_texts():
+            yield from self._texts.columns(rows)
+
+    @contextmanager
+    def _reading_texts(self) -> Iterator[None]:
+        _ = self._text_file  # which says itself if it cannot be opened
         try:
-            return read_texts(self.files.mapped(name), self.about.text_blocks, rows)
+            yield
         except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
             why = " ".join(str(error).split())
-            path = self.files.path(name)
+            path = self.files.path(f"{self.where}/texts.arrow")
             raise DamagedError(f"cannot be read ({why})", file=path) from error
 
 
@@ -250,18 +252,28 @@ class Shard:
         fields = [name for name in table.column_names if name.startswith(PREFIX)]
         if not fields:
             return [{} for _ in range(self.size if documents is None else len(documents))]
-        table = table.select(fields).rename_columns([one.removeprefix(PREFIX) for one in fields])
+        table = table.select(fields)
         if documents is not None:
             table = taken(table, np.array(documents, dtype=np.int64))
-        rows: list[dict[str, Any]] = table.to_pylist()
-        if "date" in self._segment.meta.values():
-            rows = [{name: _plain(value) for name, value in row.items()} for row in rows]
-        return rows
+        return list(map(fields_of, table.to_pylist()))
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """How many different words of the model each document has."""
         return np.diff(self._segment.offsets[self._begin : self._end + 1])
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many tokens of the model each document has."""
+        offsets, _, counts = self._segment.counts
+        where, indptr = self._slice(offsets)
+        return np.diff(np.concatenate([[0], np.cumsum(counts[where])])[indptr])
+
+    @property
+    def unknown(self) -> NDArray[np.int64]:
+        """How many tokens of each document are no word of the lexicon."""
+        before = np.concatenate([[0], np.cumsum(self.tokens == HOLE)])
+        return np.diff(before[self.token_offsets])
 
     @property
     def ids(self) -> list[str]:
@@ -365,27 +377,6 @@ def _reopened(key: tuple[str, str, str]) -> Segment:
     raise DamagedError(f"{root}: segment {name} is no longer what it was; run strod check")
 
 
-class Document(NamedTuple):
-    """A document of a corpus.
-
-    Attributes
-    ----------
-    number : int
-        In the corpus, from 0.
-    id : str
-        As it was given, or its number in the source.
-    text : str
-        As it was read.
-    meta : dict
-        The fields that were kept.
-    """
-
-    number: int
-    id: str
-    text: str
-    meta: dict[str, Any]
-
-
 class Corpus:
     """A collection on disk.
 
@@ -426,7 +417,7 @@ class Corpus:
     def lexicon(self) -> pa.Table:
         """Every word: word, surface, documents, occurrences, stop, column."""
         name = "corpus/lexicon.parquet"
-        table = read_table(self.files, name, _LEXICON, self.about.lexicon)
+        table = read_table(self.files, name, LEXICON, self.about.lexicon)
         with naming(self.files.path(name)):
             check_columns(numbers(table["column"]), self.about.vocabulary)
             if (numbers(table["occurrences"]) < 0).any():
@@ -469,10 +460,26 @@ class Corpus:
 
     def text(self, number: int) -> str:
         """The text of a document as it was read; one block of texts is unpacked."""
+        return self.alone(number).texts([0])[0]
+
+    def alone(self, number: int) -> Shard:
+        """One document, by its number."""
         first = 0
         for segment in self._segments.values():
             row = number - first
             if 0 <= row < segment.about.documents:
-                return Shard(segment, number, row, row + 1).texts([0])[0]
+                return Shard(segment, number, row, row + 1)
             first += segment.about.documents
         raise IndexError(f"there is no document {number}: they are numbered from 0 to {first - 1}")
+
+    def texts(self, documents: Sequence[int]) -> list[str]:
+        """Texts of documents by number; only the blocks that hold them are unpacked."""
+        wanted, found, first = np.array(documents, dtype=np.int64), dict[int, str](), 0
+        for segment in self._segments.values():
+            last = first + segment.about.documents
+            inside = np.unique(wanted[(wanted >= first) & (wanted < last)])
+            if inside.size:
+                rows = numbers(segment.documents["text_row"])[inside - first]
+                found |= zip(inside.tolist(), segment.texts(rows), strict=True)
+            first = last
+        return [found[number] for number in wanted.tolist()]

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from strod.compute.counting import count_matrix
 from strod.corpus import metadata
+from strod.corpus.metadata import Misfits
 from strod.corpus.spill import STREAMS
 from strod.store.arrays import ArrayWriter
 from strod.store.tables import string_array
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from strod.corpus.spill import SpillReader
     from strod.engine.protocol import Engine
     from strod.progress import Progress
+    from strod.text.forms import MetaField
 
 __all__ = [
     "SHARD_DOCUMENTS",
@@ -71,7 +73,7 @@ class _Shard:
     sizes: NDArray[np.int64]
     counts: csr_array
     documents: pa.Table
-    misfits: list[int]
+    misfits: list[Misfits]
 
 
 @dataclass
@@ -84,13 +86,13 @@ class WrittenSegment:
         Shard `i` holds the documents from `boundaries[i]` to `boundaries[i + 1]`.
     tokens : int
         Words in the streams, markers aside.
-    misfits : list of int
+    misfits : list of Misfits
         For each metadata field the values that are not of its type.
     """
 
     boundaries: list[int] = field(default_factory=lambda: [0])
     tokens: int = 0
-    misfits: list[int] = field(default_factory=list)
+    misfits: list[Misfits] = field(default_factory=list)
 
     @property
     def documents(self) -> int:
@@ -157,8 +159,8 @@ class Kept(NamedTuple):
         Of each epoch, the lexicon numbers of its words.
     columns : ndarray of int32
         Column of each word of the lexicon, -1 if none.
-    fields : list of (str, str)
-        Names and types of the metadata.
+    fields : list of MetaField
+        The metadata, with the types that were found.
     mixed_ids : bool
         Whether some documents have ids and others numbers.
     """
@@ -167,7 +169,7 @@ class Kept(NamedTuple):
     out: NDArray[np.bool_]
     number_of: list[NDArray[np.int32]]
     columns: NDArray[np.int32]
-    fields: list[tuple[str, str]]
+    fields: list[MetaField]
     mixed_ids: bool
 
 
@@ -211,13 +213,16 @@ def _tokens(
 
 
 def _documents(
-    contents: dict[str, pa.Array], text_rows: NDArray[np.int64], fields: list[tuple[str, str]]
-) -> tuple[pa.Table, list[int]]:
+    contents: dict[str, pa.Array], text_rows: NDArray[np.int64], fields: list[MetaField]
+) -> tuple[pa.Table, list[Misfits]]:
     table = pa.table({"id": contents["id"], "text_row": text_rows})
     misfits = []
-    values = [metadata.decode(meta) for meta in contents["meta"].to_pylist()] if fields else []
-    for i, (name, kind) in enumerate(fields):
-        column, wrong = metadata.column([value[i] for value in values], kind)
+    columns: list[list[Any]] = [[] for _ in fields]
+    for json in contents["meta"].to_pylist() if fields else ():
+        for values, value in zip(columns, metadata.decode(json), strict=True):
+            values.append(value)
+    for values, (name, kind, form) in zip(columns, fields, strict=True):
+        column, wrong = metadata.column(values, kind, form)
         table = table.append_column(f"meta.{name}", column)
         misfits.append(wrong)
     return table, misfits
@@ -275,12 +280,13 @@ def _marked(ids: pa.LargeStringArray, numbered: NDArray[np.bool_]) -> pa.LargeSt
 
 def write_segment(folder: Path, kept: Kept, engine: Engine, progress: Progress) -> WrittenSegment:
     """Write the documents that are not left out as shards."""
-    segment = WrittenSegment(misfits=[0] * len(kept.fields))
+    segment = WrittenSegment(misfits=[Misfits()] * len(kept.fields))
     with _Writer(folder) as writer:
         for shard in engine.map(count_shard, _plans(kept.spill, kept.out), kept):
             writer.append(shard)
             segment.boundaries.append(segment.documents + shard.sizes.size)
             segment.tokens += int((shard.tokens >= 0).sum())
-            segment.misfits = [a + b for a, b in zip(segment.misfits, shard.misfits, strict=True)]
+            pairs = zip(segment.misfits, shard.misfits, strict=True)
+            segment.misfits = [before.joined(more) for before, more in pairs]
             progress.advance(shard.sizes.size)
     return segment

@@ -9,31 +9,16 @@ import pyarrow as pa
 
 from strod.corpus.intern import StringTable, fold_ascii
 from strod.store.tables import string_array
-from strod.text.fold import fold, has_elisions, stemmer
+from strod.text.fold import has_elisions, word_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from strod.options import CorpusOptions
 
-__all__ = ["WordTable", "word_folder"]
-
-
-def word_folder(options: CorpusOptions) -> Callable[[str], str]:
-    """Written form → word, stemmed if the options say so. Stop words are not stemmed."""
-    language, stop = options.language, options.stop  # an unknown language ends here
-    if not options.stem:
-        return lambda written: fold(written, language) or written
-    stem = stemmer(language)
-
-    def folded(written: str) -> str:
-        word = fold(written, language) or written
-        return word if word in stop else stem(word) or word
-
-    return folded
+__all__ = ["WordTable"]
 
 
 class WordTable:
@@ -46,7 +31,8 @@ class WordTable:
     """
 
     def __init__(self, options: CorpusOptions) -> None:
-        self._fold = word_folder(options)
+        # An unknown language ends here.
+        self._fold = word_folder(options.language, options.stop, stem=options.stem)
         self._genitive = options.language == "en"
         self._elisions = has_elisions(options.language)
         self._general = options.stem
@@ -70,6 +56,10 @@ class WordTable:
             self._word_of[before : self.forms.size] = self._words_from(before)
         return numbers
 
+    def words_of(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The number in `words` of each written form."""
+        return self._word_of[numbers]
+
     def _make_room(self, size: int) -> None:
         if size > self._word_of.size:
             self._word_of = np.resize(self._word_of, max(size, 2 * self._word_of.size))
@@ -77,17 +67,13 @@ class WordTable:
     def _words_from(self, first: int) -> NDArray[np.int32]:
         """Fold the forms from `first` on and number their words."""
         offsets = self.forms.offsets
-        count = offsets.size - 1 - first
-        folded = np.empty(offsets[-1] - offsets[first], dtype=np.uint8)
-        lengths = np.empty(count, dtype=np.int32)
-        plain = np.empty(count, dtype=np.bool_)
-        fold_ascii(
-            self.forms.arena, offsets, first, self._genitive, self._elisions, folded, lengths, plain
+        folded, lengths, plain = fold_ascii(
+            self.forms.arena, offsets, first, self._genitive, self._elisions
         )
         if self._general:
             plain[:] = False
         starts = (offsets[first:-1] - offsets[first]).astype(np.int32)
-        numbers = np.empty(count, dtype=np.int32)
+        numbers = np.empty(plain.size, dtype=np.int32)
         numbers[plain] = self._number(folded, starts[plain], lengths[plain])
         others = np.flatnonzero(~plain)
         if others.size:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-__all__ = ["Agreement", "agreement", "label_scores", "largest"]
+__all__ = ["Agreement", "agreement", "largest"]
 
 
 class Agreement(NamedTuple):
@@ -71,12 +71,3 @@ def largest(clusters: Sequence[str]) -> float:
     """Share of the documents in the largest cluster; those without a cluster ('') count as none."""
     names, sizes = np.unique(np.asarray([c for c in clusters if c]), return_counts=True)
     return float(sizes.max() / len(clusters)) if len(names) else 0.0
-
-
-def label_scores(clusters: Sequence[str], labels: Sequence[str | None]) -> dict[str, float | None]:
-    """All scores over the documents that have a label."""
-    known = [(c, label) for c, label in zip(clusters, labels, strict=True) if label is not None]
-    if not known:
-        return dict.fromkeys(Agreement._fields)
-    inside, truth = zip(*known, strict=True)
-    return {**agreement(inside, truth)._asdict()}

@@ -17,20 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strod.engine.threads import Serial
-from strod.passes.cooccur import cooccurrences
-from strod.tree.matrix import MatrixShard
 from strod.tree.top_words import npmi_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
     Array = NDArray[np.float64]
 
-__all__ = ["c_v", "mean_npmi", "mean_of", "npmi_of_counts"]
+__all__ = ["c_v", "mean_npmi", "mean_of"]
 
 TINY = 1e-12  # Röder et al.
 
@@ -57,16 +53,3 @@ def mean_of(values: Sequence[float | None]) -> float | None:
     """Mean of those that are there; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def npmi_of_counts(lists: Sequence[Sequence[int]], counts: csr_array) -> float | None:
-    """Mean over the lists of the mean NPMI of their pairs, by documents.
-
-    Lists with fewer than two words have no pairs and are left out; None if there are no others.
-    """
-    chosen = [np.asarray(words, dtype=np.int64) for words in lists if len(words) > 1]
-    if not chosen:
-        return None
-    documents, width = counts.shape
-    met = cooccurrences([MatrixShard(0, documents, counts)], chosen, width, Serial())
-    return mean_of([mean_npmi(pairs, documents) for pairs in met])

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.compute.kernels import helper, kernel
-from strod.evaluate.windows import fixed
+from strod.compute.kernels import fixed, helper, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,54 +60,27 @@ def _digest(words: Any, begin: int, end: int) -> Any:
     return value ^ (value >> np.uint64(32))
 
 
+@helper
+def _words(tokens: Any, begin: int, end: int) -> Any:
+    """The words of a document, without breaks."""
+    words = tokens[begin:end]
+    return words[words >= 0]
+
+
 @kernel
-def _shingles(
-    tokens: Any,
-    offsets: Any,
-    size: int,
-    mask: Any,
-    longest: int,
-    number: Any,
-    copied: Any,
-    digests: Any,
-    owners: Any,
-    word_seen: Any,
-    word_copied: Any,
-) -> int:
-    """Visit the shingles that are looked at, in order; returns their number.
-
-    Writes digests and documents if there is room for them, else reads which are copied.
-    """
-    n = 0
-    words = np.empty(longest, dtype=np.int64)
+def _find(tokens: Any, offsets: Any, mask: Any) -> tuple[Any, Any]:
+    """Digests of the shingles that are looked at, in order, and the document of each."""
+    n, room = 0, tokens.size
+    digests, owners = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
     for d in range(offsets.size - 1):
-        length = 0
-        for i in range(offsets[d], offsets[d + 1]):
-            if tokens[i] >= 0:
-                words[length] = tokens[i]
-                length += 1
-        width = min(size, length)
-        for begin in range(length - width + 1 if length else 0):
+        words = _words(tokens, offsets[d], offsets[d + 1])
+        width = min(SHINGLE, words.size)
+        for begin in range(words.size - width + 1 if words.size else 0):
             digest = _digest(words, begin, begin + width)
-            if digest & mask:
-                continue
-            if digests.size:
+            if not digest & mask:
                 digests[n], owners[n] = digest, d
-            else:
-                for i in range(begin, begin + width):
-                    word = number[words[i]]
-                    if word >= 0:
-                        word_seen[word] += 1
-                        word_copied[word] += copied[n]
-            n += 1
-    return n
-
-
-class Marked(NamedTuple):
-    """Documents, and which of their shingles are copied."""
-
-    ref: Ref[TokenShard]
-    copied: NDArray[np.bool_]
+                n += 1
+    return digests[:n].copy(), owners[:n].copy()
 
 
 class Asked(NamedTuple):
@@ -118,32 +90,43 @@ class Asked(NamedTuple):
     words: int
 
 
-def find_shingles(
-    ref: Ref[TokenShard], mask: np.uint64, asked: Asked
-) -> tuple[NDArray[np.uint64], Numbers]:
+@kernel
+def _count(tokens: Any, offsets: Any, mask: Any, copied: Any, asked: Asked) -> Any:
+    """How often words stand in these shingles, and in those that are `copied`."""
+    n, sums = 0, np.zeros((2, asked.words), dtype=np.int64)
+    for d in range(offsets.size - 1):
+        words = _words(tokens, offsets[d], offsets[d + 1])
+        width = min(SHINGLE, words.size)
+        for begin in range(words.size - width + 1 if words.size else 0):
+            if not _digest(words, begin, begin + width) & mask:
+                for i in range(begin, begin + width):
+                    word = asked.number[words[i]]
+                    if word >= 0:
+                        sums[0, word] += 1
+                        sums[1, word] += copied[n]
+                n += 1
+    return sums
+
+
+class Marked(NamedTuple):
+    """Documents, and which of their shingles are copied."""
+
+    ref: Ref[TokenShard]
+    copied: NDArray[np.bool_]
+
+
+def find_shingles(ref: Ref[TokenShard], mask: np.uint64) -> tuple[NDArray[np.uint64], Numbers]:
     """Digests of the shingles of some documents, and the number of the document of each."""
-    room, nothing = max(len(ref.open().tokens), 1), np.zeros(0, dtype=np.bool_)
-    digests, owners = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
-    n = _visit(Marked(ref, nothing), mask, asked, digests, owners)[0]
-    return digests[:n].copy(), owners[:n] + ref.first
+    shard = ref.open()
+    digests, owners = _find(*fixed(shard.tokens, shard.token_offsets), mask)
+    return digests, owners + ref.first
 
 
-def count_copied(marked: Marked, mask: np.uint64, asked: Asked) -> tuple[Numbers, Numbers]:
+def count_copied(marked: Marked, mask: np.uint64, asked: Asked) -> Numbers:
     """How often the words stand in shingles, and in shingles that are copied."""
-    nothing = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-    return _visit(marked, mask, asked, *nothing)[1]
-
-
-def _visit(
-    marked: Marked, mask: np.uint64, asked: Asked, digests: NDArray[np.uint64], owners: Numbers
-) -> tuple[int, tuple[Numbers, Numbers]]:
     shard = marked.ref.open()
-    offsets = np.asarray(shard.token_offsets)
-    longest = int(np.diff(offsets).max(initial=0))
-    sums = np.zeros(asked.words, dtype=np.int64), np.zeros(asked.words, dtype=np.int64)
-    given = offsets, SHINGLE, mask, longest, asked.number, marked.copied
-    n = _shingles(fixed(shard.tokens), *given, digests, owners, *sums)
-    return n, sums
+    sums: Numbers = _count(*fixed(shard.tokens, shard.token_offsets), mask, marked.copied, asked)
+    return sums
 
 
 def find_copies(
@@ -166,9 +149,8 @@ def find_copies(
     """
     every = 1 << max(0, int(np.ceil(np.log2(max(tokens, 1) / MOST))))
     mask = np.uint64(every - 1)
-    sums = np.zeros(asked.words, dtype=np.int64), np.zeros(asked.words, dtype=np.int64)
     found = []
-    for part in engine.map(find_shingles, refs, mask, asked):
+    for part in engine.map(find_shingles, refs, mask):
         found.append(part)
         progress.advance(1)
     documents = sum(ref.size for ref in refs)
@@ -176,9 +158,9 @@ def find_copies(
     copied = _is_copied(_joined([digests for digests, _ in found]), owner)
     ends = np.cumsum([len(own) for _, own in found], dtype=np.int64)[:-1]
     marked = map(Marked, refs, np.split(copied, ends))
-    for seen, again in engine.map(count_copied, marked, mask, asked):
-        sums[0][:] += seen
-        sums[1][:] += again
+    sums = np.zeros((2, asked.words), dtype=np.int64)
+    for again in engine.map(count_copied, marked, mask, asked):
+        sums += again
         progress.advance(1)
     return Copies(
         np.bincount(owner, minlength=documents),

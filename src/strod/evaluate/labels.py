@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strod.corpus.reader import PREFIX
+from strod.corpus.layout import PREFIX
 from strod.errors import UsageError
 from strod.evaluate.agreement import agreement
 from strod.evaluate.report import LabelScores

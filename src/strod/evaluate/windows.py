@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from strod.compute.kernels import helper, kernel
+from strod.compute.kernels import fixed, helper, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-__all__ = ["WINDOW", "Chosen", "count_windows", "fixed", "window_meetings"]
+__all__ = ["WINDOW", "Chosen", "count_windows", "window_meetings"]
 
 WINDOW = 110  # words; Röder et al.
 
@@ -41,7 +41,7 @@ class Chosen(NamedTuple):
         Word w stands at the places ``first[w]:first[w + 1]`` of the next two.
     list, place : ndarray of int64
         Number of a list, and where in it.
-    sizes : list of int
+    sizes : ndarray of int64
         Lengths of the lists.
     """
 
@@ -49,12 +49,12 @@ class Chosen(NamedTuple):
     first: Numbers
     list: Numbers
     place: Numbers
-    sizes: Sequence[int]
+    sizes: Numbers
 
     @classmethod
     def of(cls, lists: Sequence[NDArray[np.int64]], column: NDArray[np.int32]) -> Chosen:
         """Of lists of columns; `column` has the column of every row of the lexicon."""
-        sizes = [len(words) for words in lists]
+        sizes = np.array([len(words) for words in lists], dtype=np.int64)
         words = np.concatenate([*lists, np.zeros(0, dtype=np.int64)])
         names, numbers = np.unique(words, return_inverse=True)
         order = np.argsort(numbers, kind="stable")
@@ -63,13 +63,29 @@ class Chosen(NamedTuple):
         number = np.where(column >= 0, of_column[column], -1).astype(np.int32)
         first = np.searchsorted(numbers[order], np.arange(len(names) + 1)).astype(np.int64)
         list_of = np.repeat(np.arange(len(lists)), sizes)[order]
-        place = np.concatenate([*map(np.arange, sizes), np.zeros(0, dtype=np.int64)])[order]
+        place = np.concatenate([*map(np.arange, sizes.tolist()), np.zeros(0, dtype=np.int64)])[
+            order
+        ]
         return cls(number, first, list_of, place.astype(np.int64), sizes)
 
 
+class _Chains(NamedTuple):
+    """Chains of intervals of windows: first and last of each word, -1 if there is none.
+
+    An interval has its first and last window, and the next one of its chain.
+    """
+
+    head: Numbers
+    tail: Numbers
+    begin: Numbers
+    end: Numbers
+    after: Numbers
+
+
 @helper
-def _overlap(a: int, b: int, begin: Any, end: Any, after: Any) -> int:
+def _overlap(a: int, b: int, chains: _Chains) -> int:
     """Windows that are in an interval of each of two chains."""
+    begin, end, after = chains.begin, chains.end, chains.after
     total = 0
     while a >= 0 and b >= 0:
         low, high = max(begin[a], begin[b]), min(end[a], end[b])
@@ -83,21 +99,12 @@ def _overlap(a: int, b: int, begin: Any, end: Any, after: Any) -> int:
 
 
 @helper
-def _chains(
-    words: Any,
-    size: int,
-    number: Any,
-    seen: Any,
-    head: Any,
-    tail: Any,
-    begin: Any,
-    end: Any,
-    after: Any,
-) -> tuple[int, int]:
+def _fill(words: Any, size: int, number: Any, seen: Any, chains: _Chains) -> tuple[int, int]:
     """Chains of intervals of the chosen words of a document.
 
     Returns how many words were seen, and the number of windows.
     """
+    head, tail, begin, end, after = chains
     length = 0
     for token in words:
         length += token >= 0
@@ -127,26 +134,16 @@ def _chains(
 
 
 @kernel
-def _count(
-    tokens: Any,
-    offsets: Any,
-    size: int,
-    number: Any,
-    first: Any,
-    lists: Any,
-    places: Any,
-    longest: int,
-    out: Any,
-) -> int:
-    total = 0
-    words = first.size - 1
-    head = np.full(words, -1, dtype=np.int64)
-    tail, seen = np.empty(words, dtype=np.int64), np.empty(words, dtype=np.int64)
-    begin = np.empty(longest, dtype=np.int64)
-    end, after = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
+def _count(tokens: Any, offsets: Any, chosen: Chosen, size: int, out: Any) -> int:
+    """Add the windows of each two words of a list to `out`; returns the number of all windows."""
+    number, first, lists, places, _ = chosen
+    total, words = 0, first.size - 1
+    head, seen = np.full(words, -1), np.empty(words, dtype=np.int64)
+    room = np.empty((3, np.append(np.diff(offsets), 0).max()), dtype=np.int64)
+    chains = _Chains(head, np.empty_like(head), room[0], room[1], room[2])
     for d in range(offsets.size - 1):
         document = tokens[offsets[d] : offsets[d + 1]]
-        found, windows = _chains(document, size, number, seen, head, tail, begin, end, after)
+        found, windows = _fill(document, size, number, seen, chains)
         total += windows
         for x in range(found):
             for y in range(x + 1):
@@ -157,7 +154,7 @@ def _count(
                         if lists[i] != lists[j]:
                             continue
                         if met < 0:
-                            met = _overlap(head[a], head[b], begin, end, after)
+                            met = _overlap(head[a], head[b], chains)
                         out[lists[i], places[i], places[j]] += met
                         if a != b:
                             out[lists[i], places[j], places[i]] += met
@@ -166,31 +163,17 @@ def _count(
     return total
 
 
-def fixed(array: NDArray[np.int32]) -> NDArray[np.int32]:
-    """A read-only view, as arrays from disk are anyway: each kind is compiled apart."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
 def count_windows(ref: Ref[TokenShard], chosen: Chosen, size: int) -> tuple[NDArray[np.int64], int]:
     """For every list the windows of some documents with two of its words, and all windows."""
-    shard, widest = ref.open(), max(chosen.sizes, default=0)
-    out = np.zeros((len(chosen.sizes), widest, widest), dtype=np.int64)
-    offsets = np.asarray(shard.token_offsets)
-    longest = int(np.diff(offsets).max(initial=0))
-    total = _count(
-        fixed(shard.tokens),
-        offsets,
-        size,
-        chosen.number,
-        chosen.first,
-        chosen.list,
-        chosen.place,
-        longest,
-        out,
-    )
-    return out, total
+    shard, out = ref.open(), _empty(chosen)
+    tokens, offsets = fixed(shard.tokens, shard.token_offsets)
+    return out, _count(tokens, offsets, chosen, size, out)
+
+
+def _empty(chosen: Chosen) -> NDArray[np.int64]:
+    """For every list a table of its words by its words."""
+    widest = int(chosen.sizes.max(initial=0))
+    return np.zeros((len(chosen.sizes), widest, widest), dtype=np.int64)
 
 
 def window_meetings(
@@ -200,12 +183,10 @@ def window_meetings(
 
     Words are those of the stream, stop words too; breaks take no room.
     """
-    widest = max(chosen.sizes, default=0)
-    out = np.zeros((len(chosen.sizes), widest, widest), dtype=np.int64)
-    total = 0
+    out, total = _empty(chosen), 0
     for part, windows in engine.map(count_windows, refs, chosen, size):
         out += part
         total += windows
         progress.advance(1)
-    tables = [out[i, :n, :n].astype(np.float64) for i, n in enumerate(chosen.sizes)]
+    tables = [out[i, :n, :n].astype(np.float64) for i, n in enumerate(chosen.sizes.tolist())]
     return tables, total

@@ -13,6 +13,7 @@ import orjson
 from strod.datasets.docstrings import records, source_files
 from strod.errors import InputError, UsageError
 from strod.experiments.settings import LABEL
+from strod.text.blocks import Block
 from strod.text.records import Document, Fields
 from strod.text.sources import resolve
 
@@ -126,10 +127,11 @@ def _documents(path: Path, settings: Settings) -> Iterator[dict[str, Any]]:
     number = 0
     for part in resolve([path]):
         for item in part.read(fields, lambda _: None):
-            number += 1
-            if isinstance(item, Document):
-                name = str(number) if item.id is None else item.id.decode()
-                yield {"id": name, "text": item.text.decode(), "label": item.meta[0]}
+            for one in item.documents() if isinstance(item, Block) else (item,):
+                number += 1
+                if isinstance(one, Document):
+                    name = str(number) if one.id is None else one.id.decode()
+                    yield {"id": name, "text": one.text.decode(), "label": one.meta[0]}
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

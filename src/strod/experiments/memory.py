@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from strod.model.options import TreeOptions
     from strod.tensor.power import Power
-    from strod.tree.grow import Grown
+    from strod.tree.grown import Grown
 
     Array = NDArray[np.float64]
 

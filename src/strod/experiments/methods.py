@@ -28,8 +28,8 @@ __all__ = [
 ]
 
 # Methods of others: the package that each needs, and its usual iterations. The paper has 1,000 for
-# the samplers; cathy and nmf stop when they have converged, and take so many at most; ten passes
-# are scikit-learn's usual number for lda.
+# the samplers; cathy, nmf and kmeans stop when they have converged, and take so many at most;
+# ten passes are scikit-learn's usual number for lda.
 BASELINES = {name: (kind.package, kind.iterations) for name, kind in KINDS.items()}
 KNOWN = ("strod", *PAPER, *BASELINES)
 

@@ -17,7 +17,7 @@ from strod.model.options import TreeOptions
 
 if TYPE_CHECKING:
     from strod.experiments.cells import Context
-    from strod.tree.grow import Grown
+    from strod.tree.grown import Grown
 
 __all__ = ["recovery"]
 

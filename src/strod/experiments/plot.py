@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strod.errors import UsageError
-from strod.extras import install
+from strod.plots.figure import new_figure, rendered, style
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from strod.experiments.table import Panel
 
-__all__ = ["draw", "need_matplotlib"]
+__all__ = ["draw"]
 
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 MARKERS = "osD^vPX*<>"
@@ -23,26 +22,13 @@ LEGEND = 3  # names below a panel, beside each other
 TICKS = 9  # most values of x that are written out
 
 
-def need_matplotlib() -> None:
-    """Say at once what is missing, not after hours of measuring."""
-    try:
-        import matplotlib as mpl  # noqa: F401, PLC0415
-    except ImportError:
-        raise UsageError(f"plots need matplotlib: {install('plots')}") from None
-
-
 def draw(panels: list[Panel], stem: Path) -> None:
     """Write ``stem.png`` and ``stem.svg``; the same data give the same bytes."""
-    import matplotlib as mpl  # noqa: PLC0415
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     down = -(-len(panels) // ACROSS)
     across = min(ACROSS, len(panels))
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
-    with mpl.rc_context({"svg.hashsalt": "strod", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(5.2 * across, 3.8 * down), layout="constrained")
-        FigureCanvasAgg(figure)
+    with style():
+        figure = new_figure(5.2 * across, 3.8 * down)
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for axis, panel in zip(axes, panels, strict=False):
             (_bars if panel.bars else _lines)(axis, panel, names)
@@ -52,8 +38,8 @@ def draw(panels: list[Panel], stem: Path) -> None:
         for axis in axes[len(panels) :]:
             axis.set_axis_off()
         _legend(figure, axes[: len(panels)], across)
-        figure.savefig(stem.with_suffix(".png"), dpi=150, metadata={"Software": None})
-        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
+    for kind in ("png", "svg"):
+        stem.with_suffix(f".{kind}").write_bytes(rendered(figure, kind))
 
 
 def _lines(axis: Any, panel: Panel, names: list[str]) -> None:

@@ -13,8 +13,9 @@ from strod.experiments.corpora import read_corpora
 from strod.experiments.journal import Journal
 from strod.experiments.machine import fingerprint, machine
 from strod.experiments.methods import available
-from strod.experiments.plot import draw, need_matplotlib
+from strod.experiments.plot import draw
 from strod.experiments.table import csv_text, markdown
+from strod.plots.figure import need_matplotlib
 from strod.progress import Progress, Silent
 from strod.store.publish import locked
 from strod.workspace.warmup import compile_kernels
@@ -61,7 +62,7 @@ def run_experiment(name: str, settings: Settings, progress: Progress | None = No
     """
     if name not in EXPERIMENTS:
         raise UsageError(f"no experiment {name}; there are {', '.join(NAMES)}")
-    need_matplotlib()
+    need_matplotlib()  # before hours of measuring
     if name == "recovery" and settings.corpora:
         raise UsageError("recovery draws its own documents; leave out `corpus`")
     available(settings.methods)  # refuses unknown names before anything is read

@@ -11,7 +11,7 @@ from strod.experiments.table import Column, Panel, Result
 from strod.model.options import PAPER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from strod.experiments.cells import Context
     from strod.experiments.corpora import Texts
@@ -57,13 +57,8 @@ COLUMNS = [
 
 def scalability(context: Context) -> tuple[list[Cell], Any]:
     """Runtime against tokens: the corpus and its halves."""
-    methods = context.methods(METHODS, {})
-    cells = [
-        _cell(context, texts, method, documents=size)
-        for texts in context.corpora
-        for size in _sizes(texts.documents, context.settings.plan.halvings)
-        for method in methods
-    ]
+    methods, halvings = context.methods(METHODS, {}), context.settings.plan.halvings
+    cells = _grid(context, methods, "documents", lambda texts: _sizes(texts.documents, halvings))
     title = "Runtime against the number of tokens"
     return cells, lambda rows: _result(context, "scalability", title, rows, ["tokens"])
 
@@ -77,26 +72,15 @@ def _sizes(documents: int, halvings: int) -> list[int]:
 def height(context: Context) -> tuple[list[Cell], Any]:
     """Runtime against height and number of topics."""
     methods = context.methods(METHODS, {"hpam": "its trees have height 2 (as in the paper)"})
-    cells = [
-        _cell(context, texts, method, height=size)
-        for texts in context.corpora
-        for size in context.settings.plan.heights
-        for method in methods
-    ]
+    cells = _grid(context, methods, "height", lambda _: context.settings.plan.heights)
     title = "Runtime against the height of the tree"
     return cells, lambda rows: _result(context, "height", title, rows, ["height", "topics"])
 
 
 def width(context: Context) -> tuple[list[Cell], Any]:
     """Runtime against the number of children."""
-    reason = "it chooses the number of children itself"
-    methods = context.methods(METHODS, {"ncrp": reason})
-    cells = [
-        _cell(context, texts, method, children=size)
-        for texts in context.corpora
-        for size in context.settings.plan.widths
-        for method in methods
-    ]
+    methods = context.methods(METHODS, {"ncrp": "it chooses the number of children itself"})
+    cells = _grid(context, methods, "children", lambda _: context.settings.plan.widths)
     title = "Runtime against the number of children"
     return cells, lambda rows: _result(context, "width", title, rows, ["children"])
 
@@ -104,16 +88,27 @@ def width(context: Context) -> tuple[list[Cell], Any]:
 def variants(context: Context) -> tuple[list[Cell], Any]:
     """Runtime and memory of the paper's variants against the vocabulary."""
     methods = context.methods(VARIANTS, {})
-    cells = [
-        _cell(context, texts, method, vocabulary=size)
-        for texts in context.corpora
-        for size in sorted(context.settings.plan.vocabularies, key=lambda size: (size == 0, size))
-        for method in methods
-    ]
+    sizes = sorted(context.settings.plan.vocabularies, key=lambda size: (size == 0, size))
+    cells = _grid(context, methods, "vocabulary", lambda _: sizes)
     title = "Runtime and memory of the paper's variants against the vocabulary"
     return cells, lambda rows: _result(
         context, "variants", title, rows, ["vocabulary"], ["tree_seconds", "memory"]
     )
+
+
+def _grid(
+    context: Context,
+    methods: Sequence[str],
+    varied: str,
+    sizes: Callable[[Texts], Sequence[int]],
+) -> list[Cell]:
+    """A cell for each corpus, size of what is varied, and method."""
+    return [
+        _cell(context, texts, method, **{varied: size})
+        for texts in context.corpora
+        for size in sizes(texts)
+        for method in methods
+    ]
 
 
 def _cell(context: Context, texts: Texts, method: str, *, documents: int = 0, **shape: int) -> Cell:
@@ -168,7 +163,7 @@ AXES = {
 }
 
 
-def _result(  # noqa: PLR0913, PLR0917 - a title, rows and two lists of axes
+def _result(
     context: Context,
     name: str,
     title: str,
@@ -242,7 +237,7 @@ def _notes(context: Context, rows: list[Row]) -> list[str]:
             "scaled: timed at few iterations (measured iterations); what they took, and nothing "
             "else, is multiplied to get the time at the number in column iterations; factor is "
             "that time over what was measured. cathy may converge before: for it that is the most "
-            "it can take. nmf and lda are run to their end"
+            "it can take. nmf, lda and kmeans are run to their end"
         )
     if any(row["method"] in PAPER and row["status"] == "refused" for row in rows):
         notes.append("refused: dense moments of so many words do not fit the memory of a build")

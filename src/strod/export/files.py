@@ -14,17 +14,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["new_folder", "write_file"]
+__all__ = ["new_file", "new_folder", "write_file"]
+
+_TABLES = (".csv", ".parquet")
 
 
-def write_file(target: Path, text: Callable[[], str], *, overwrite: bool = False) -> None:
-    """Write what `text` gives, beside `target` first; asked only if it can be written."""
-    with _beside(target, overwrite=overwrite) as (real, building):
+def write_file(
+    target: Path, content: Callable[[], str | bytes], *, overwrite: bool = False
+) -> None:
+    """Write what `content` gives, beside `target` first; asked only if it can be written."""
+    with new_file(target, overwrite=overwrite) as building:
+        data = content()
+        building.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+@contextmanager
+def new_file(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give the name of a file to write, which becomes `target` if the block ends well."""
+    with _beside(target, _is_nobodys, overwrite=overwrite) as (real, building):
         if real.is_dir():
             raise UsageError(f"{real}: is a folder; give the name of a file")
         if os.path.lexists(real) and not real.is_file():
             raise UsageError(f"{real}: is no regular file; give another name")
-        building.write_text(text(), encoding="utf-8", newline="")
+        yield building
         sync(building)
         building.replace(real)
         sync(real.parent)
@@ -38,7 +50,7 @@ def new_folder(
 
     An old `target` is replaced only if it is a folder of files which are all `own`.
     """
-    with _beside(target, overwrite=overwrite) as (real, building):
+    with _beside(target, own, overwrite=overwrite) as (real, building):
         if os.path.lexists(real) and not (real.is_dir() and all(map(own, real.iterdir()))):
             raise UsageError(f"{real}: is not a folder that an export made; give another name")
         building.mkdir()
@@ -47,8 +59,15 @@ def new_folder(
         put_in_place(building, real)
 
 
+def _is_nobodys(_: Path) -> bool:
+    """Whether a single file that is written leaves such a thing: never."""
+    return False
+
+
 @contextmanager
-def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
+def _beside(
+    target: Path, own: Callable[[Path], bool], *, overwrite: bool
+) -> Iterator[tuple[Path, Path]]:
     """Hold `target`; give its real path and one beside it, which is removed in the end."""
     given, target = target, target.resolve()  # a link stays a link to what is replaced
     if not target.parent.is_dir():
@@ -58,7 +77,7 @@ def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
         if os.path.lexists(target) and not overwrite:
             name = f"{given} (a link to {target})" if given.is_symlink() else str(target)
             raise UsageError(f"{name}: exists already; give another name or `overwrite`")
-        if building.is_dir() and any(path.suffix != ".csv" for path in building.iterdir()):
+        if building.is_dir() and not all(_is_left(path, own) for path in building.iterdir()):
             raise UsageError("was not left by strod", file=building, advice="move it away")
         _remove(building)  # what a killed run left
         with tidied(lambda: _remove(building)):
@@ -66,6 +85,11 @@ def _beside(target: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
                 yield target, building
             except OSError as error:
                 raise explained(error, building) from error
+
+
+def _is_left(path: Path, own: Callable[[Path], bool]) -> bool:
+    """Whether a killed run left it: a table that may be half written, or what is `own`."""
+    return path.suffix in _TABLES or own(path)
 
 
 def _remove(path: Path) -> None:

@@ -56,10 +56,12 @@ _TEXTS: dict[str, Callable[[Workspace, _Chosen], str]] = {
         workspace, chosen.phrases, chosen.documents, chosen.progress
     ),
 }
-FORMATS = ("json", "csv", "markdown", "graphml", "skos", "html")
+TABLES = ("csv", "parquet")
+FOLDERS = (*TABLES, "site")
+FORMATS = ("json", *TABLES, "markdown", "graphml", "skos", "html", "site")
 
 
-def export(  # noqa: PLR0913 - the options of the command
+def export(
     workspace: Workspace,
     to: str,
     out: str | os.PathLike[str] | None = None,
@@ -77,18 +79,20 @@ def export(  # noqa: PLR0913 - the options of the command
     workspace : Workspace
         What to export.
     to : str
-        ``json``, ``csv`` (a folder with three tables), ``markdown``, ``graphml``, ``skos``
-        (Turtle) or ``html`` (one page that needs nothing else).
+        ``json``, ``csv`` or ``parquet`` (a folder with three tables), ``markdown``, ``graphml``,
+        ``skos`` (Turtle), ``html`` (one page that needs nothing else) or ``site`` (a folder with
+        the explorer, for any web server).
     out : path, optional
-        File, or folder for ``csv``, to write; without it, the text is returned.
+        File, or folder for tables and sites, to write; without it, the text is returned.
     phrases : int, optional
         Phrases of a topic; 0 means all. By default all, in ``markdown`` and ``html`` ten.
     documents : int, optional
-        Documents of a topic in ``html``, five by default, and in ``json``, by default none.
+        Documents of a topic in ``html``, five by default, in ``json``, by default none, and in
+        ``site``, by default 3 to 100, fewer where there are more topics.
     base : str, optional
         What the URIs of ``skos`` begin with.
     overwrite : bool
-        Whether an old file, or folder of tables, may be replaced.
+        Whether an old file, folder of tables, or site may be replaced.
     progress : Progress, optional
         Told how far it is.
 
@@ -102,21 +106,36 @@ def export(  # noqa: PLR0913 - the options of the command
     _check(to, target, chosen)
     if target is None:
         return _TEXTS[to](workspace, chosen)
-    if to == "csv":
+    if to in TABLES:
         with new_folder(target, is_table, overwrite=overwrite) as folder:
-            write_tables(workspace, folder, chosen.progress, phrases)
+            write_tables(workspace, folder, to, chosen.progress, phrases)
+    elif to == "site":
+        _write_site(workspace, target, chosen, overwrite=overwrite)
     else:
         write_file(target, lambda: _TEXTS[to](workspace, chosen), overwrite=overwrite)
     return None
 
 
+def _write_site(workspace: Workspace, target: Path, chosen: _Chosen, *, overwrite: bool) -> None:
+    from strod.explorer.site import (  # noqa: PLC0415 - a door to what is above
+        is_part_of_site,
+        write_site,
+    )
+
+    with new_folder(target, is_part_of_site, overwrite=overwrite) as folder:
+        write_site(workspace, folder, chosen.progress, chosen.documents)
+
+
 def _check(to: str, target: Path | None, chosen: _Chosen) -> None:
     if to not in FORMATS:
         raise UsageError(f"`to` {to}: no such format; choose from {', '.join(FORMATS)}")
-    if to == "csv" and target is None:
-        raise UsageError("`to` csv: writes a folder; name it with `out`")
-    if chosen.documents is not None and to not in ("html", "json"):
-        raise UsageError("`documents`: is for `to` html and json; csv has all of them")
+    if to in FOLDERS and target is None:
+        raise UsageError(f"`to` {to}: writes a folder; name it with `out`")
+    if chosen.documents is not None and to not in ("html", "json", "site"):
+        few = "is for `to` html, json and site; csv and parquet have all of them"
+        raise UsageError(f"`documents`: {few}")
+    if chosen.phrases is not None and to == "site":
+        raise UsageError("`phrases`: is not for `to` site, which has as many as the explorer shows")
     if chosen.base is not None and to != "skos":
         raise UsageError("`base`: is for `to` skos")
     if min(chosen.phrases or 0, chosen.documents or 0) < 0:

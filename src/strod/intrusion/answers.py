@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from strod.errors import InputError, UsageError
 from strod.intrusion.questions import KINDS
-from strod.intrusion.study import KEY, VERSION
+from strod.intrusion.study import KEY, MOST, VERSION
+from strod.store.files import read_given
 
 if TYPE_CHECKING:
     import os
@@ -71,7 +72,8 @@ def read_key(path: str | os.PathLike[str]) -> Key:
 
 def _asked(entry: dict[str, Any]) -> Asked:
     numbers = {name: _of(int, entry[name]) for name in ("method", "level", "options", "answer")}
-    if entry["kind"] not in KINDS or not 0 <= numbers["answer"] < numbers["options"]:
+    right = 0 <= numbers["answer"] < numbers["options"] <= MOST
+    if entry["kind"] not in KINDS or not right:
         raise TypeError
     return Asked(kind=entry["kind"], topic=_of(str, entry["topic"]), **numbers)
 
@@ -134,7 +136,7 @@ def _content(path: Path, form: str) -> dict[str, Any]:
     """A JSON object of the right format and version."""
     what = "answers of a study" if form == ANSWERS else "a key"
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_given(path))
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except OSError as error:

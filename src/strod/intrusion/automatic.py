@@ -30,7 +30,7 @@ _DIGITS = 9  # means that differ by less are the same
 OF = ("words", "phrases")
 
 
-def automatic(  # noqa: PLR0913 - what a study is made of
+def automatic(
     workspace: Workspace,
     kinds: Sequence[str] = KINDS,
     questions: int = DRAWS,

@@ -56,7 +56,7 @@ class Made:
     notes: list[str] = field(default_factory=list)
 
 
-def make(  # noqa: PLR0913 - the options of the command
+def make(
     workspaces: Sequence[Workspace | str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,

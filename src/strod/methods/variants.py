@@ -74,7 +74,7 @@ def paper_splitter(
             states[node.id] = states[part.split].child(found[part.split], part.fine[0])
         random = np.random.default_rng(seed_of(options.seed, node.id))
         try:
-            result = states[node.id].split(int(options.children), float(options.alpha0), random)
+            result = states[node.id].split(options.least, float(options.alpha0), random)
         except paper.NotSplittable as leaf:
             raise NotSplit(str(leaf)) from None
         found[node.id] = result

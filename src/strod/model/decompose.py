@@ -7,13 +7,16 @@ from there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.model.grouping import cut, dendrogram, natural_children
-from strod.model.polish import overlap, polish
+from strod.model.grouping import cut, dendrogram, natural_children, separate_children
+from strod.model.inference import document_shares
+from strod.model.polish import converge, overlap, polish
 from strod.model.prior import polish_better
+from strod.model.rank import MOST_RANK, may_end, spectral_rank
 from strod.moments.moments import Moments
 from strod.moments.whitening import Whitening, spectrum, whiten
 from strod.tensor.power import Power, decompose
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from strod.model.polish import Polished
     from strod.moments.counts import Counts
     from strod.moments.whitening import Spectrum
+    from strod.values.split import Merge
 
     Array = NDArray[np.float64]
 
@@ -43,6 +47,13 @@ SLIGHT = 0.25  # of its fair share: what a child must reach
 POWER = Power(steps=10)  # convergence is quadratic, and all are refined together in the end
 MOST = 0.95  # of the tokens: the words of which decide on the spectral start
 FEW_WORDS = 1000  # the most frequent ones, which always do
+SWEEPS = 16  # over every token, for each sweep of polish: at most
+# Shares of a node that a child has at most and, divided by their number, at least, if the data give
+# that. They are seen in the sample: in the end no child shall have over 3/4, or under a
+# twentieth of an equal share.
+NEARLY_ALL, NEXT_TO_NOTHING = 0.65, 1 / 15
+MORE = 3  # components at most, one by one, where a child is nearly all
+FULL = 1.0  # expected tokens of a document that counts half
 MIXED = 0.01  # of M1 in the words of the spectral start, so that none is impossible
 
 
@@ -86,7 +97,8 @@ def split_node(
     """
     documents = sum(int((block.length(1) > 0).sum()) for block in blocks)
     present = _present(blocks, width)
-    blocks = [block.renumbered(present) for block in blocks]
+    whole = [block.renumbered(present) for block in blocks]
+    blocks = [block.clipped(options.clip) for block in whole]
     if documents < FEWEST:
         raise NotSplit("too few documents")
     tokens = _tokens(blocks, len(present))
@@ -97,9 +109,11 @@ def split_node(
         raise NotSplit("no document has three words")
     node = _Node(blocks, tokens, often, moments, options, random, threads, power, documents, ahead)
     fit = node.best()
-    polished, shared = node.without_junk(fit)
-    if isinstance(options.children, int) or ahead:
-        polished, shared = node.grouped(polished, shared, _energy(fit.found.values, options))
+    if ahead and options.polish and may_end(fit.found.ritz, moments.noise):
+        exact = node.over(whole).exact()
+        if exact is not None:
+            return replace(exact, topics=exact.topics.spread(present, width))
+    fit, polished, shared = node.divided(fit)
     return Decomposition(
         polished.topics.spread(present, width),
         shared,
@@ -142,13 +156,18 @@ def _often(tokens: Array, least: int) -> NDArray[np.bool_]:
     return often
 
 
-def _components(found: Spectrum, noise: float, options: TreeOptions, *, ahead: bool) -> int:
-    """Number of components: those above the noise, but all children that are asked for."""
+def _components(
+    found: Spectrum, noise: float, options: TreeOptions, more: int, *, ahead: bool
+) -> int:
+    """Number of components: those above the noise, but all children that are asked for.
+
+    Without look-ahead, if the data give the number, `more` than the energy says.
+    """
     above = int((found.values > noise).sum())
     if not (len(found.values) > 1 and found.values[1] > ABOVE * noise):
         raise NotSplit("no parts stand out from chance")
     if options.children == "auto" and not ahead:
-        return min(_energy(found.values, options), above)
+        return min(_energy(found.values, options) + more, above)
     return min(max(above, options.least), len(found.values))
 
 
@@ -265,11 +284,11 @@ class _Node(NamedTuple):
                 break
         return best
 
-    def decomposed(self, rank: int) -> _Fit:
+    def decomposed(self, rank: int, more: int = 0) -> _Fit:
         """Spectrum, tensor, polish: as many topics as the data and `rank` allow."""
         moments, options = self.moments, self.options
         found = spectrum(moments, min(rank, moments.width), self.random)
-        k = _components(found, moments.noise, options, ahead=self.ahead)
+        k = _components(found, moments.noise, options, more, ahead=self.ahead)
         recovered, alpha0 = _recovered(moments, found, k, options, self.random, self.power)
         given = self.blocks, self._start(recovered), options.polish, self.threads
         polished = polish_better(*given) if self.ahead else polish(*given, guess=True)
@@ -280,6 +299,62 @@ class _Node(NamedTuple):
         weak = min(WEAK, self.documents / (2 * size))  # half of a fair share of few documents
         return _Fit(found, recovered, alpha0, polished, shared, options.least, weak, weight)
 
+    def over(self, blocks: Sequence[Counts]) -> _Node:
+        """The same node with other counts of the same words."""
+        tokens = _tokens(blocks, len(self.tokens))
+        moments = Moments.of(
+            [block.over(self.often) for block in blocks], self.moments.width, self.threads
+        )
+        return self._replace(blocks=blocks, tokens=tokens, moments=moments)
+
+    def exact(self) -> Decomposition | None:
+        """All topics that there are, if the spectrum ends, from every token of the documents.
+
+        None if it does not end, or if there are fewer than there must be children. The topics
+        are kept, whatever the number of children: they are what those are made of.
+        """
+        moments, options, threads = self.moments, self.options, self.threads
+        found = spectrum(moments, min(MOST_RANK + 1, moments.width), self.random)
+        rank = spectral_rank(found.values, moments.noise)
+        if rank is None or rank < options.least:
+            return None
+        recovered, alpha0 = _recovered(moments, found, rank, options, self.random, self.power)
+        start = polish(self.blocks, self._start(recovered), options.polish, threads).topics
+        kept, entire = self._retention(), [block.entire() for block in self.blocks]
+        given = FineTopics((start.counts / kept).astype(np.float32))
+        topics, state, _ = converge(entire, given, SWEEPS * options.polish, threads)
+        shared = overlap(entire, topics, threads, state)
+        merges = dendrogram(shared)
+        return Decomposition(
+            FineTopics((topics.counts * kept).astype(np.float32)),
+            shared,
+            merges,
+            alpha0,
+            recovered.total,
+            [float(value) for value in found.values[:rank]],
+            moments.noise,
+            self.documents,
+            children=self._children(merges, rank, found.values),
+        )
+
+    def _retention(self) -> NDArray[np.float32]:
+        """Share of the tokens of each word that thinning keeps at the root."""
+        kept = np.ones(len(self.tokens), dtype=np.float32)
+        for block in self.blocks:
+            kept[block.indices] = block.probability
+        return kept
+
+    def _children(self, merges: list[Merge], rank: int, values: Array) -> int:
+        """How many children so many topics are put together to.
+
+        If the dendrogram does not tell, each is one, if they are not too many for that.
+        """
+        options = self.options
+        if isinstance(options.children, int):
+            return options.children
+        usual = rank if rank <= options.width else _energy(values, options)
+        return natural_children(merges, range(rank), options.width) or usual
+
     def _start(self, recovered: Recovered) -> FineTopics:
         """The spectral topics; rare words, about which they know nothing, belong to all alike."""
         words = np.tile(self.tokens, (len(recovered.words), 1))
@@ -287,6 +362,60 @@ class _Node(NamedTuple):
         words[:, self.often] *= MIXED
         words[:, self.often] += (1 - MIXED) * total * recovered.words
         return FineTopics((words * recovered.weights[:, None]).astype(np.float32))
+
+    def divided(self, fit: _Fit) -> tuple[_Fit, Polished, Cooccurrence]:
+        """The children of a node.
+
+        If the data give their number, and one of them is nearly all of a topic, it is decomposed
+        again with more components; if that does not help it is not split. The root always is.
+        """
+        polished, shared = self.without_junk(fit)
+        if isinstance(self.options.children, int):
+            return fit, *self.grouped(polished, shared)
+        if not self.options.polish:  # as the paper has it, to be compared
+            number = _energy(fit.found.values, self.options)
+            return fit, *(
+                self.grouped(polished, shared, number) if self.ahead else (polished, shared)
+            )
+        if self.ahead:
+            return fit, *self.joined(*self.grouped(polished, shared))[:2]
+        for more in range(1, MORE + 2):
+            polished, shared, shares = self.joined(polished, shared)
+            if shares.max() <= NEARLY_ALL:
+                return fit, polished, shared
+            size = fit.polished.topics.size
+            if more <= MORE:
+                fit = self.decomposed(len(fit.found.values), more)
+            if fit.polished.topics.size <= size:
+                break
+            polished, shared = self.without_junk(fit)
+        raise NotSplit("one part would be nearly all of it")
+
+    def joined(
+        self, polished: Polished, shared: Cooccurrence
+    ) -> tuple[Polished, Cooccurrence, Array]:
+        """Join children that are next to nothing to those that they meet most; their shares."""
+        while True:
+            (topics, _, leaning), shares = polished, self._placed(polished.topics)
+            least = int(np.argmin(shares))
+            if len(shares) == 2 or shares[least] >= NEXT_TO_NOTHING / len(shares):
+                return polished, shared, shares
+            lift = shared.joint[least] / np.maximum(shared.weights, np.finfo(float).tiny)
+            lift[least] = -np.inf
+            counts = topics.counts.copy()
+            counts[int(np.argmax(lift))] += counts[least]
+            start = FineTopics(np.delete(counts, least, axis=0))
+            sweeps = min(self.options.polish, 2)
+            polished, shared = self._polished(start, sweeps, leaning=leaning, guess=True)
+
+    def _placed(self, topics: FineTopics) -> Array:
+        """Shares of topics as documents are placed: most count once, those of few tokens less."""
+        total = np.zeros(topics.size)
+        for block in self.blocks:
+            part = block.length(1) / (block.length(1) + FULL)
+            total += part @ document_shares(topics, block).dense(topics.size)
+        result: Array = total / max(total.sum(), np.finfo(float).tiny)
+        return result
 
     def without_junk(self, fit: _Fit) -> tuple[Polished, Cooccurrence]:
         """Drop junk, as long as there are more topics than children."""
@@ -299,19 +428,22 @@ class _Node(NamedTuple):
         return self._polished(start, sweeps, leaning=leaning, guess=not self.ahead)
 
     def grouped(
-        self, polished: Polished, shared: Cooccurrence, usual: int
+        self, polished: Polished, shared: Cooccurrence, k: int = 0
     ) -> tuple[Polished, Cooccurrence]:
         """As many topics as there are children: those that share documents become one.
 
-        `usual` many, if the number is neither given nor clear from the dendrogram.
+        `k` of them, if it is given; else as many as are asked for or do not belong together.
 
         The words of a sum of topics are not those that explain the documents best. Polish
         finds them; it does not start with the shares of the fine topics, which would hold it
         back.
         """
         topics, _, leaning = polished
-        merges, fine, k = dendrogram(shared), range(topics.size), self.options.children
-        k = k if isinstance(k, int) else natural_children(merges, fine, self.options.width) or usual
+        merges, fine = dendrogram(shared), range(topics.size)
+        wanted = k or self.options.children
+        if not isinstance(wanted, int):
+            wanted = separate_children(merges, fine, self.options.width)
+        k = wanted
         if topics.size <= k:
             return polished, shared
         counts = np.stack([topics.counts[group].sum(axis=0) for group in cut(merges, fine, k)])

@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["cut", "dendrogram", "natural_children"]
+__all__ = ["cut", "dendrogram", "inner_children", "inside", "natural_children", "separate_children"]
 
 BALANCE = 0.1  # γ
 CRUMB = 0.5  # of the mean weight
 NONE = 0.01  # a lift that is as good as none
 CLEAR = 2.5  # times the next largest: a step that tells how many groups there are
 STEP = 0.2  # of a logarithm: what such a step is at least
+INNER = 0.5  # the same among topics that all belong to one: they may well be its children
 SAME = 1e-9  # rounding
+APART = 0.9  # of chance: groups that meet less often than that are children of their own
 
 
 def dendrogram(overlap: Cooccurrence) -> list[Merge]:
@@ -99,3 +101,40 @@ def natural_children(merges: Sequence[Merge], fine: Sequence[int], most: int) ->
     least = 0.0 if after[best] < 1 else STEP  # groups that avoid each other need no gap
     clear = steps[best] >= max(least, CLEAR * others.max(initial=0)) - SAME
     return 2 + int(best) if clear else None
+
+
+def inner_children(merges: Sequence[Merge], fine: Sequence[int], most: int) -> int:
+    """Number of children of a topic that is made of fine topics.
+
+    All of them, unless the lift falls clearly somewhere on the way to one: the lifts of siblings
+    are much the same, whether they meet more often than by chance or less.
+    """
+    lifts = np.array([merge.lift for merge in inside(merges, fine)][::-1])
+    after = np.maximum.accumulate(lifts)
+    steps = np.log((lifts[1:] + NONE) / (after[:-1] + NONE))  # to 2 groups, 3 and so on
+    best = int(np.argmax(steps)) if steps.size else 0
+    others = np.delete(steps, best) if steps.size else steps
+    if steps.size and steps[best] >= max(INNER, CLEAR * others.max(initial=0)) and best + 2 <= most:
+        return best + 2
+    return min(len(fine), most)
+
+
+def separate_children(merges: Sequence[Merge], fine: Sequence[int], most: int) -> int:
+    """Number of children of a topic of text: as many as do not belong together.
+
+    As few groups as it takes for none to meet another as often as by chance, or nearly so, but
+    two at least and no more than `most`. The lifts of text fall step by step; if they fall more in
+    one clear step than in all those before it, the groups after it are meant (`natural_children`).
+    """
+    lifts = np.array([merge.lift for merge in inside(merges, fine)][::-1])
+    after = np.maximum.accumulate(lifts)
+    clear = natural_children(merges, fine, most)
+    if clear is not None and 2 <= clear <= len(lifts):
+        before, here, all_of_them = (
+            lifts[clear - 1] + NONE,
+            after[clear - 2] + NONE,
+            after[-1] + NONE,
+        )
+        if before / here >= all_of_them / before:
+            return clear
+    return min(max(1 + int((after < APART).sum()), 2), most, len(fine))

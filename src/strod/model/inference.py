@@ -46,6 +46,7 @@ __all__ = [
     "posterior",
     "prior_of",
     "resume",
+    "shares_in_context",
     "single_topic",
     "sparse_shares",
 ]
@@ -176,12 +177,13 @@ def _posterior(indptr: Any, indices: Any, words: Any, theta: Any, groups: Any, o
     """p(group | word, document) of every count; groups are numbered from 0, -1 is left out."""
     held = np.empty(theta.shape[1], dtype=np.int64)
     for d in range(indptr.size - 1):
-        some = 0
+        some, asked = 0, False
         for z in range(held.size):
             if theta[d, z] > 0.0:
                 held[some] = z
                 some += 1
-        for j in range(indptr[d], indptr[d + 1]):
+                asked |= groups[z] >= 0
+        for j in range(indptr[d], indptr[d + 1] if asked else indptr[d]):
             total = 0.0
             for i in range(some):
                 total += theta[d, held[i]] * words[indices[j], held[i]]
@@ -230,6 +232,34 @@ def _keep(
                 kept_indices[place], kept_tokens[place] = indices[j], tokens[j]
                 kept_chance[place] = before[j] * chance[j]
                 place += 1
+
+
+@kernel
+def _divide_in_context(
+    indptr: Any, indices: Any, values: Any, words: Any, theta: Any, expected: Any
+) -> None:
+    """Tokens divided by θ_z·φ_zx; a document that all words alike explain better has one more.
+
+    With r the shares found, it is if Σ_x c_x·log(V·Σ_z r_z·φ_zx) < 0.
+    """
+    last = theta.shape[1]
+    for d in range(indptr.size - 1):
+        length, gain = 0.0, 0.0
+        for j in range(indptr[d], indptr[d + 1]):
+            total = 0.0
+            for z in range(last):
+                total += theta[d, z] * words[indices[j], z]
+            for z in range(last):
+                expected[d, z] += values[j] * theta[d, z] * words[indices[j], z] / total
+            length += values[j]
+        for j in range(indptr[d], indptr[d + 1]):
+            chance = 0.0
+            for z in range(last):
+                chance += expected[d, z] / length * words[indices[j], z]
+            gain += values[j] * np.log(chance * words.shape[0])
+        if gain < 0.0:
+            expected[d] = 0.0
+            expected[d, last] = 1.0
 
 
 class Inferred(NamedTuple):
@@ -336,6 +366,22 @@ def document_shares(topics: FineTopics, documents: Counts) -> Shares:
     guess = single_topic(topics, some)
     found = infer(topics, some, near(guess), ROUNDS_GUESSED, leaning_prior(guess))
     return sparse_shares(found.expected).among(speak)
+
+
+def shares_in_context(topics: FineTopics, own: Counts, context: Counts) -> Shares:
+    """Shares of some tokens of documents in topics that all of the `context` is placed in.
+
+    A further topic, the last, has the documents whose tokens none of them explains: they would
+    be likelier if all words were alike.
+    """
+    some, speak = own.speaking()
+    around = context.sample(speak)
+    theta = _weights(around, document_shares(topics, around).dense(topics.size))
+    theta[~theta.any(axis=1)] = 1.0  # the context says nothing
+    expected = np.zeros((some.size, topics.size + 1))
+    given = (some.indptr, some.indices, some.expected, topics.padded, theta)
+    _divide_in_context(*fixed(*given), expected)
+    return sparse_shares(expected).among(speak)
 
 
 def posterior(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.model.inference import document_shares, likely, posterior
+from strod.model.inference import document_shares, likely, posterior, shares_in_context
 from strod.model.sampling import root_counts
 from strod.moments.counts import Counts
-from strod.values.shares import Masses, Placed, TopicShares, ends, paths
+from strod.values.shares import Masses, Placed, Shares, TopicShares, apart, ends, left_by, paths
 from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
@@ -19,14 +19,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from strod.values.shares import Shares, Structure
+    from strod.model.explain import FitModel, Texts
+    from strod.values.shares import Structure
     from strod.values.split import Decomposition
     from strod.values.topic import Component
 
     Array = NDArray[np.float64]
     Found = dict[tuple[str, tuple[int, ...]], Counts]  # by decomposition and its topics
 
-__all__ = ["Model", "added", "disjoint", "ordered", "topical"]
+__all__ = ["MOST", "Judge", "Model", "added", "disjoint", "late_splits", "ordered", "topical"]
+
+MOST = 0.5  # of a document: what a topic must have for it to join documents apart below it
+
+
+class Judge(NamedTuple):
+    """How well new documents fit, for which it takes to know their words in order."""
+
+    fit_model: FitModel
+    texts: Texts
 
 
 @dataclass(frozen=True)
@@ -53,9 +63,9 @@ class Model:
     decompositions: Mapping[str, Decomposition]
     topics: Mapping[str, Structure]
 
-    def root_counts(self, counts: csr_array) -> Counts:
+    def root_counts(self, counts: csr_array, *, clipped: bool = True) -> Counts:
         """The counts of documents as the root sees them."""
-        return root_counts(counts, self.retention, self.clip)
+        return root_counts(counts, self.retention, self.clip if clipped else 0)
 
     def place(
         self,
@@ -63,6 +73,7 @@ class Model:
         placed: Placed,
         only: Collection[str] | None = None,
         known: Found | None = None,
+        judge: Judge | None = None,
     ) -> dict[str, Shares]:
         """Shares of documents in decompositions that they have not been placed in yet.
 
@@ -76,21 +87,82 @@ class Model:
             The decompositions, if not all of them.
         known : dict, optional
             Topical counts of these documents, to which those are added that are found.
+        judge : Judge, optional
+            Says which documents belong to decompositions apart.
         """
         names = list(self.decompositions if only is None else only)
+        late = self._late()
+        found = self._place([name for name in names if name not in late], counts, placed, known)
+        for name in apart(self.decompositions):
+            if name in names:
+                found[name] = self._join(name, counts, placed.extended(found), judge)
+        rest = [n for n in names if n in late and not self.decompositions[n].apart]
+        return found | self._place(rest, counts, placed.extended(found), {}) if rest else found
+
+    def _place(
+        self, names: list[str], counts: Counts, placed: Placed, known: Found | None
+    ) -> dict[str, Shares]:
+        """Shares in decompositions, none of which is apart."""
         known = {} if known is None else known
-        masses = [self.decompositions[name].components for name in names]
+        masses = [mass for name in names for mass in self.decompositions[name].masses]
         found = self._descend(counts, masses, placed, known, fresh=set(names))
-        for name, mass in zip(names, masses, strict=True):
+        for name in names:
             if name not in found:
-                own = _total(mass, counts, known)
-                found[name] = document_shares(self.decompositions[name].topics, own)
+                found[name] = self._shares(name, counts, known)
         return found
 
-    def place_new(self, counts: csr_array) -> Placed:
-        """Shares of documents that are new, in all decompositions."""
+    def _shares(self, name: str, counts: Counts, known: Found) -> Shares:
+        """Shares of documents in a decomposition, what it is made of being known."""
+        split = self.decompositions[name]
+        own, *context = (_total(mass, counts, known) for mass in split.masses)
+        if context:
+            return shares_in_context(split.heirs, own, *context)
+        return document_shares(split.topics, own)
+
+    def _late(self) -> set[str]:
+        return late_splits(self.decompositions)
+
+    def _earlier(self, name: str) -> Model:
+        """The model as it was before a decomposition apart was made."""
+        number, late = self.decompositions[name].apart, self._late()
+        kept = {
+            other: split
+            for other, split in self.decompositions.items()
+            if (other not in late or split.apart) and split.apart < number
+        }
+        return replace(self, decompositions=kept, topics={})
+
+    def _mass(
+        self, name: str, counts: Counts, placed: Placed, chosen: NDArray[np.bool_] | None = None
+    ) -> Counts:
+        """What a decomposition apart was made of, of all documents."""
+        mass = self.decompositions[name].components
+        if not mass:
+            return counts
+        return self._earlier(name).topical_counts(counts, [mass], placed, chosen)[0]
+
+    def _join(self, name: str, counts: Counts, placed: Placed, judge: Judge | None) -> Shares:
+        """Shares of new documents in a decomposition apart, of those that belong there.
+
+        A document does if it fits nowhere else, its words are likelier there, and most of it is
+        of the topic above.
+        """
+        split, mass = self.decompositions[name], self._mass(name, counts, placed)
+        if judge is None:
+            return Shares.none(counts.size)
+        shares = document_shares(split.topics, mass)
+        belongs = self._earlier(name).masses(placed).of(split.components) >= MOST
+        belongs &= mass.sizes > 0
+        fits = judge.fit_model.joining(name, judge.texts, placed.extended({name: shares}))
+        return shares.only(belongs & fits)
+
+    def place_new(self, counts: csr_array, judge: Judge | None = None) -> Placed:
+        """Shares of documents that are new, in all decompositions.
+
+        The `judge` says which of them belong to documents apart; without one, none does.
+        """
         new = Placed(0, counts.shape[0])
-        return new.extended(self.place(self.root_counts(counts), new))
+        return new.extended(self.place(self.root_counts(counts), new, judge=judge))
 
     def topical_counts(
         self,
@@ -115,7 +187,7 @@ class Model:
         known : dict, optional
             Topical counts of these documents that were found before; more are added.
         """
-        known = {} if known is None else known
+        known = {} if known is None or self._late() else known  # those had not left yet
         self._descend(counts, masses, placed, known, chosen)
         return [_total(mass, counts, known) for mass in masses]
 
@@ -164,9 +236,12 @@ class Model:
             groups = {tuple(p.fine) for m in wanted for p in m if p.split == name and p.fine}
             groups = {fine for fine in groups if (name, fine) not in known}
             own = _total(split.components, counts, known)
+            if split.apart:
+                own = self._mass(name, counts, placed, chosen)
             if name in fresh:
-                found[name] = document_shares(split.topics, own)
+                found[name] = self._shares(name, counts, known)
             dense = self._weights(split, found[name] if name in found else placed[name])
+            self._leave(name, dense, placed)
             dense = dense if chosen is None else dense[chosen]
             for some in disjoint(sorted(groups)):
                 parts = topical(split, own, dense, some, by_word=self.by_word)
@@ -184,10 +259,20 @@ class Model:
                 waiting += self.decompositions[part.split].components
         return [name for name in ordered(self.decompositions, names) if name in names]
 
+    def _leave(self, name: str, dense: Array, placed: Placed) -> None:
+        """Take away what documents apart had of a decomposition, if it is known who they are."""
+        for other in apart(self.decompositions):
+            if other not in placed:
+                continue
+            gone = np.flatnonzero(placed[other].there)
+            for part in left_by(self.decompositions, other):
+                if part.split == name:
+                    dense[np.ix_(gone, np.array(part.fine))] = 0
+
     def _weights(self, split: Decomposition, shares: Shares) -> Array:
         dense = shares.dense(split.topics.size)
         if self.by_word:
-            dense[:] = split.overlap.weights
+            dense[shares.there if split.apart else slice(None)] = split.overlap.weights
         return dense
 
 
@@ -206,12 +291,21 @@ def ordered(splits: Mapping[str, Decomposition], wanted: Iterable[str]) -> list[
     waiting = sorted(wanted, reverse=True)
     while waiting:
         name = waiting[-1]
-        above = [part.split for part in splits[name].components if part.split not in found]
+        above = [part.split for part in splits[name].sources if part.split not in found]
         if above:
             waiting += above
         else:
             found.setdefault(waiting.pop())
     return list(found)
+
+
+def late_splits(splits: Mapping[str, Decomposition]) -> set[str]:
+    """Decompositions apart, and those made of them."""
+    late: set[str] = set()
+    for name in ordered(splits, splits):
+        if splits[name].apart or any(part.split in late for part in splits[name].sources):
+            late.add(name)
+    return late
 
 
 def disjoint(groups: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from strod.errors import UsageError
 from strod.values.topic import ROOT
 
-__all__ = ["BASELINES", "METHODS", "PAPER", "TreeOptions"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BASELINES", "METHODS", "PAPER", "TreeOptions", "shape_values"]
 
 PAPER = ("tod", "rtod", "rtod2", "rtod3", "strod-paper")  # strod.methods.paper
 METHODS = ("strod", *PAPER)
 # Of other people: strod.methods.baselines.
-BASELINES = ("splitlda", "hpam", "ncrp", "cathy", "nmf", "lda")
+BASELINES = ("splitlda", "hpam", "ncrp", "cathy", "nmf", "lda", "kmeans")
 AUTO = "auto"
 WIDEST = 1000
 DEEPEST = 20
+MOST_TOPICS = 100_000
 LEAST_ALPHA0, MOST_ALPHA0 = 1e-6, 1e6
 MOST_ITERATIONS, MOST_SECONDS = 10**9, 10**9
 FINE, MOST_MORE = 5, 10  # fine topics of the root: two a child and five, at most ten more
@@ -29,10 +33,16 @@ class TreeOptions:
 
     Attributes
     ----------
-    children : int or "auto"
-        Children of every topic that can be split (C_t); ``auto`` reads it off the data.
+    children : int, "auto" or tuple of int
+        Children of every topic that can be split (C_t); ``auto`` reads it off the data; a tuple
+        has those of the root, of the topics below it, and so on, the last for all that follow.
     height : int
         Levels below the root (H).
+    topics : int
+        Most topics below the root, 0 for no limit: topics are split one after another, each
+        time the one where it explains most, until the next would be too many.
+    least_documents : int
+        Documents that a leaf must have: a topic gets fewer children, or none, for that.
     width : int
         Most children that ``auto`` gives (K).
     alpha0 : float or "auto"
@@ -55,16 +65,18 @@ class TreeOptions:
     clip : int
         Most occurrences of a word that count in one document; 0 switches it off.
     eta : float
-        Share of the spectral energy that decides on ``auto`` children; at a root that looks
-        ahead, where the dendrogram has no clear gap (η).
+        Share of the spectral energy that decides on ``auto`` children of a topic that does not
+        look ahead (η).
     iterations : int or None
         Of a baseline; None takes its default.
     method_seconds : float
         After which a baseline stops iterating; 0 for no limit.
     """
 
-    children: int | str = AUTO
+    children: int | str | tuple[int, ...] = AUTO
     height: int = 2
+    topics: int = 0
+    least_documents: int = 0
     width: int = 10
     alpha0: float | str = 1.0
     seed: int = 0
@@ -75,15 +87,18 @@ class TreeOptions:
     topical: str = "document"
     thin: float = 5e-4
     clip: int = 3
-    eta: float = 0.8
+    eta: float = 0.6
     iterations: int | None = None
     method_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
+        numbers = self.children if isinstance(self.children, tuple) else (self.children,)
         _check(
-            _whole(self.children, 2, WIDEST) or self.children == AUTO,
-            f"`children` must be auto or a number from 2 to {WIDEST}, not {self.children}",
+            (bool(numbers) and all(_whole(one, 2, WIDEST) for one in numbers))
+            or self.children == AUTO,
+            f"`children` must be auto, a number from 2 to {WIDEST} or some of them, as in 8,5,3, "
+            f"not {self.children}",
         )
         _check(_whole(self.height, 0, DEEPEST), f"`height` must be from 0 to {DEEPEST}")
         _check(_whole(self.width, 2, WIDEST), f"`width` must be from 2 to {WIDEST}")
@@ -91,7 +106,7 @@ class TreeOptions:
             self.alpha0 == AUTO or _between(self.alpha0, LEAST_ALPHA0, MOST_ALPHA0),
             f"`alpha0` must be auto or a number from {LEAST_ALPHA0:g} to {MOST_ALPHA0:g}",
         )
-        _check(_whole(self.seed, 0, 2**63 - 1), "`seed` must be a number from 0")
+        _check(_whole(self.seed, 0, 2**63 - 1), "`seed` must be a number from 0 to 2**63 - 1")
         _check(
             self.sample in (AUTO, "all") or _whole(self.sample, 1, 2**62),
             "`sample` must be auto, all or a number of documents",
@@ -104,7 +119,21 @@ class TreeOptions:
         _check(_between(self.thin, 0, 1), "thin must be from 0 to 1")
         _check(_whole(self.clip, 0, 2**31), "clip must be a count")
         _check(_between(self.eta, 0, 1), "eta must be from 0 to 1")
+        self._check_shape(len(numbers))
         self._check_baseline()
+
+    def _check_shape(self, levels: int) -> None:
+        _check(
+            levels <= max(self.height, 1),
+            f"`children` is for {levels} levels and `height` is {self.height}; give one of them",
+        )
+        _check(_whole(self.topics, 0, MOST_TOPICS), f"`topics` must be from 2 to {MOST_TOPICS:,}")
+        _check(self.topics != 1, "`topics` must be at least 2: one topic is no split")
+        _check(_whole(self.least_documents, 0, 2**62), "`least_documents` must be a number from 0")
+        _check(
+            self.method == "strod" or not (levels > 1 or self.topics or self.least_documents),
+            "`children` level by level, `topics` and `least_documents` are for `method` strod",
+        )
 
     def _check_baseline(self) -> None:
         _check(
@@ -120,6 +149,12 @@ class TreeOptions:
             self.method in BASELINES or not given,
             f"`iterations` and `method_seconds` are for `method` {', '.join(BASELINES)}",
         )
+
+    def at(self, level: int) -> TreeOptions:
+        """Options of the topics of a level."""
+        if not isinstance(self.children, tuple):
+            return self
+        return replace(self, children=self.children[min(level, len(self.children) - 1)])
 
     @property
     def least(self) -> int:
@@ -147,6 +182,35 @@ class TreeOptions:
     def settings(self) -> dict[str, Any]:
         """What the tree depends on, for the manifest."""
         return asdict(self)
+
+
+def shape_values(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a user gives as `TreeOptions` has it.
+
+    Children may be a list or ``"8,5,3"``. Without `height`, a list of children has as many
+    levels as it names, and a budget of topics any number.
+
+    Examples
+    --------
+    >>> shape_values({"children": "8,5,3"})
+    {'children': (8, 5, 3), 'height': 3}
+    """
+    values = dict(given)
+    children = values.get("children")
+    if isinstance(children, str) and "," in children:
+        parts = [part.strip() for part in children.split(",")]
+        good = all(part.isascii() and part.isdigit() for part in parts)
+        _check(good, f"`children` must be numbers with commas between them, not {children}")
+        children = [int(part) for part in parts]
+    if isinstance(children, list | tuple):
+        values["children"] = children = tuple(children)
+    if values.get("height") is None:
+        values.pop("height", None)
+        if values.get("topics"):
+            values["height"] = DEEPEST
+        elif isinstance(children, tuple):
+            values["height"] = max(len(children), 1)
+    return values
 
 
 def _whole(value: object, least: int, most: int) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from strod.model.model import Model
     from strod.values.shares import Kept, TopicShares
 
-__all__ = ["DocumentShares", "Documents", "Ref", "Rows"]
+__all__ = ["DocumentShares", "Documents", "Ref", "Rows", "Streams"]
 
 Opened_co = TypeVar("Opened_co", covariant=True)
 
@@ -44,6 +44,22 @@ class Documents(Rows, Protocol):
     @property
     def draws(self) -> NDArray[np.float64]:
         """A number in [0, 1) for every document, from its id alone."""
+
+
+class Streams(Documents, Protocol):
+    """Consecutive documents, word by word, too."""
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """Rows of the lexicon; negative numbers are breaks, or something unknown."""
+
+    @property
+    def token_offsets(self) -> NDArray[np.int64]:
+        """Where each document begins."""
+
+    @property
+    def unknown(self) -> NDArray[np.int64]:
+        """Unknown words of each document."""
 
 
 class Ref(Protocol[Opened_co]):

@@ -6,6 +6,7 @@ starts the same sweeps end far lower. No randomness: the same start gives the sa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,12 +34,15 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     State = list[NDArray[np.float32] | None]
 
-__all__ = ["Polished", "overlap", "polish"]
+__all__ = ["Polished", "converge", "overlap", "polish"]
 
 # Rounds of inference in the first sweep, and in those that go on from the expected counts of
 # the one before: from equal shares, and from a guess.
 EQUAL = 3, 1
 GUESS = 2, 1
+STEADY = 5, 3  # where topics are to stand still: documents must keep up with them
+STILL = 2e-4  # mean L1 distance of two sweeps: topics that stand still
+TRACE = 0.01  # added to every count there: a word that was not seen is next to impossible
 
 
 class Polished(NamedTuple):
@@ -92,6 +96,33 @@ def polish(
             state[index] = found.expected.astype(np.float32)
         topics = topics.learnt(total)
     return Polished(topics, state, leaning)
+
+
+def converge(blocks: Sequence[Counts], start: FineTopics, sweeps: int, threads: int) -> Polished:
+    """Sweep until the topics stand still, `sweeps` times at most.
+
+    With every token of every document in full these are the topics that the documents were drawn
+    from, the nearer the more documents there are; what was thinned, clipped or added before is
+    forgotten.
+    """
+    state: State = [None] * len(blocks)
+    topics = replace(start, pseudo=TRACE)
+    for _ in range(sweeps):
+        total = np.zeros(())
+
+        def sweep(index: int, topics: FineTopics = topics) -> Inferred:
+            block, before = blocks[index], state[index]
+            if before is None:
+                return infer(topics, block, rounds=STEADY[0], evidence=True)
+            return resume(topics, block, before, STEADY[1], evidence=True)
+
+        for index, found in enumerate(spread(sweep, range(len(blocks)), threads)):
+            total = total + found.evidence
+            state[index] = found.expected.astype(np.float32)
+        last, topics = topics, topics.learnt(total)
+        if abs(topics.words - last.words).sum(axis=0).mean() < STILL:
+            break
+    return Polished(topics, state)
 
 
 def _expected(

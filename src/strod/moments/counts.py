@@ -56,6 +56,8 @@ class Counts:
         p, between 0 and 1.
     width : int
         Number of words, V.
+    in_full : bool
+        Whether every token counts alike, those of long documents too.
     """
 
     indptr: NDArray[Any]
@@ -63,10 +65,12 @@ class Counts:
     tokens: NDArray[np.float32]
     probability: NDArray[np.float32]
     width: int
+    in_full: bool = False
 
     def __reduce__(self) -> tuple[type[Counts], tuple[Any, ...]]:
         """Without what was computed from them."""
-        return Counts, (self.indptr, self.indices, self.tokens, self.probability, self.width)
+        arrays = self.indptr, self.indices, self.tokens, self.probability
+        return Counts, (*arrays, self.width, self.in_full)
 
     @property
     def size(self) -> int:
@@ -123,6 +127,8 @@ class Counts:
         A long document counts as if `LONG` of its tokens were drawn; its weight in the
         moment of order r is this number to the power r.
         """
+        if self.in_full:
+            return np.ones(self.size)
         return np.minimum(1.0, LONG / np.maximum(self.length(1), LONG))
 
     def pairs(self) -> NDArray[np.float64]:
@@ -135,6 +141,16 @@ class Counts:
         one, two, three = self.length(1), self.length(2), self.length(3)
         triples = one**3 - 3 * one * two + 2 * three
         return self.document_weight**3 * np.where(triples > ROUNDING * one**3, triples, 0)
+
+    def clipped(self, most: int) -> Counts:
+        """A word counts at most so many times in a document; 0 for any number."""
+        if not most or self.tokens.max(initial=0) <= most:
+            return self
+        return replace(self, tokens=np.minimum(self.tokens, np.float32(most)))
+
+    def entire(self) -> Counts:
+        """Every token in full, of long documents too: nothing is thinned."""
+        return replace(self, probability=np.ones_like(self.probability), in_full=True)
 
     def renumbered(self, present: NDArray[np.int64]) -> Counts:
         """The same counts over the words in `present` only, which are all that occur."""
@@ -150,8 +166,12 @@ class Counts:
         """Only some of the documents."""
         kept = np.repeat(documents, self.sizes)
         indptr = np.concatenate([[0], np.cumsum(self.sizes[documents])])
-        return Counts(
-            indptr, self.indices[kept], self.tokens[kept], self.probability[kept], self.width
+        return replace(
+            self,
+            indptr=indptr,
+            indices=self.indices[kept],
+            tokens=self.tokens[kept],
+            probability=self.probability[kept],
         )
 
     def speaking(self) -> tuple[Counts, NDArray[np.bool_]]:
@@ -165,10 +185,10 @@ class Counts:
     def words_where(self, kept: NDArray[np.bool_]) -> Counts:
         """All documents with only some of their words; `kept` has one for each count."""
         before = np.concatenate([[0], np.cumsum(kept)])
-        return Counts(
-            before[self.indptr],
-            self.indices[kept],
-            self.tokens[kept],
-            self.probability[kept],
-            self.width,
+        return replace(
+            self,
+            indptr=before[self.indptr],
+            indices=self.indices[kept],
+            tokens=self.tokens[kept],
+            probability=self.probability[kept],
         )

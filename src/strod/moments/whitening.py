@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Spectrum", "Whitening", "spectrum", "whiten"]
 
 BLOCK = 8  # vectors that E2 is applied to at once
-STEPS = 30  # at most
-SETTLED = 1e-4  # relative change of the eigenvalues in two steps; that of a vector is its root
+STEPS = 40  # at most
+SETTLED = 1e-6  # relative change of the eigenvalues in two steps; that of a vector is its root
 DENSE = 300  # words up to which E2 is small enough to be written out
 HALVINGS = 10
 SMALL = 1e-9  # of the largest eigenvalue: no evidence, only rounding
@@ -38,10 +38,14 @@ class Spectrum:
         Eigenvalues, the algebraically largest first (Σ1).
     vectors : ndarray of shape (V, k)
         Orthonormal eigenvectors (U).
+    ritz : ndarray
+        All values of the space in which they were found, the largest first; none is larger than
+        the eigenvalue of its rank.
     """
 
     values: Array
     vectors: Array
+    ritz: Array = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,9 @@ def spectrum(moments: Moments, rank: int, random: np.random.Generator) -> Spectr
     else:
         basis, small = _krylov(moments, random.standard_normal((width, block)), rank)
     values, inside = np.linalg.eigh((small + small.T) / 2)
-    largest = np.argsort(-values, kind="stable")[:rank]
-    return Spectrum(values[largest], basis @ inside[:, largest])
+    order = np.argsort(-values, kind="stable")
+    largest = order[:rank]
+    return Spectrum(values[largest], basis @ inside[:, largest], values[order])
 
 
 def _krylov(moments: Moments, start: Array, rank: int) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ class Sample(NamedTuple):
     """What a topic is learnt from: its topical counts in some documents, a part a shard."""
 
     topic: str
+    level: int
     parts: list[Counts]
 
 
@@ -30,6 +31,7 @@ def decompose(
     sample: Sample, width: int, options: TreeOptions, threads: int, power: Power = POWER
 ) -> Decomposition | str:
     """The decomposition of a topic, or why it stays a leaf."""
+    options = options.at(sample.level)
     random = np.random.default_rng(seed_of(options.seed, sample.topic))
     ahead = options.ahead(sample.topic)
     joined = blocks(sample.parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from strod.model.model import Judge
 from strod.values.shares import Placed
 
 if TYPE_CHECKING:
@@ -13,15 +14,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.model.explain import FitModel
     from strod.model.model import Found, Model
-    from strod.model.placed import Documents, Ref, Rows
+    from strod.model.placed import Documents, Ref, Rows, Streams
     from strod.moments.counts import Counts
     from strod.values.shares import Kept, Shares, TopicShares
     from strod.values.topic import Component
 
     Array = NDArray[np.float64]
 
-__all__ = ["Located", "Newcomers", "Wanted", "infer", "place", "place_new"]
+__all__ = ["Divided", "Located", "Newcomers", "Wanted", "divide", "infer", "place", "place_new"]
 
 
 class Wanted(NamedTuple):
@@ -47,11 +49,31 @@ class Newcomers(NamedTuple):
         By decomposition.
     weights, documents : ndarray of shape (topics,)
         Sum of their shares, and how many paths lead to each topic.
+    strange : ndarray of bool
+        Which of them fit no topic.
     """
 
     shares: Mapping[str, Shares]
     weights: Array
     documents: NDArray[np.int64]
+    strange: NDArray[np.bool_]
+
+
+class Divided(NamedTuple):
+    """Shares of documents in a decomposition.
+
+    Attributes
+    ----------
+    shares : Shares
+        Shares within what was decomposed.
+    mass, squares : ndarray of shape (m,)
+        Sum over the documents that say something of their shares in all there is, and of the
+        squares of these.
+    """
+
+    shares: Shares
+    mass: Array
+    squares: Array
 
 
 def place(
@@ -64,10 +86,12 @@ def place(
     """Place the documents in the decompositions `fresh`, and sample the masses `wanted`.
 
     Masses may be made of what is fresh: what has been counted on the way is not counted again.
+    The sample of the root is not clipped: who learns from it decides on that.
     """
     shard = ref.open()
     known: Found = {}
-    counts = model.root_counts(shard.counts)
+    table = shard.counts
+    counts = model.root_counts(table)
     placed = Placed(ref.first, ref.size, kept)
     found = model.place(counts, placed, fresh, known) if fresh else {}
     placed = placed.extended(found)
@@ -82,10 +106,26 @@ def place(
             None if every else chosen,
             known if every else {},
         )
+        if not all(one.parts for one in wanted):
+            whole = model.root_counts(table, clipped=False).sample(chosen)
+            some = [part if one.parts else whole for one, part in zip(wanted, some, strict=True)]
         for one, part in zip(wanted, some, strict=True):
             stay = _chosen(shard, one.rate)[chosen] & (np.diff(part.indptr) > 0)
             samples.append(part.sample(stay))
     return Located([found[name] for name in fresh], samples)
+
+
+def divide(ref: Ref[Rows], model: Model, kept: Kept, name: str) -> Divided:
+    """Place the documents in one decomposition, and say what its topics have of them."""
+    placed, split = Placed(ref.first, ref.size, kept), model.decompositions[name]
+    [shares] = model.place(model.root_counts(ref.open().counts), placed, [name]).values()
+    own = model.masses(placed).of(split.components)
+    held = np.repeat(own, np.diff(shares.indptr)) * shares.values
+    mass, squares = (
+        np.bincount(shares.indices, values, split.topics.size).astype(np.float64)
+        for values in (held, held**2)
+    )
+    return Divided(shares, mass, squares)
 
 
 def _chosen(shard: Documents, rate: float) -> NDArray[np.bool_]:
@@ -99,7 +139,16 @@ def infer(ref: Ref[Rows], model: Model) -> TopicShares:
     return model.shares(model.place_new(ref.open().counts))
 
 
-def place_new(ref: Ref[Rows], model: Model) -> Newcomers:
-    """Place documents that are new in all decompositions, and say where they belong."""
-    placed = model.place_new(ref.open().counts)
-    return Newcomers(placed.found, *model.totals(model.shares(placed)))
+def place_new(ref: Ref[Streams], model: Model, fit_model: FitModel | None) -> Newcomers:
+    """Place documents that are new in all decompositions, and say where they belong, if anywhere.
+
+    Where nothing is known about what is usual, those without known words are strange.
+    """
+    shard = ref.open()
+    counts = shard.counts
+    judge = None if fit_model is None else Judge(fit_model, fit_model.texts(shard))
+    placed = model.place_new(counts, judge)
+    strange = np.diff(counts.indptr) == 0
+    if judge is not None:
+        strange |= judge.fit_model.of(judge.texts, placed) < judge.fit_model.threshold
+    return Newcomers(placed.found, *model.totals(model.shares(placed)), strange)

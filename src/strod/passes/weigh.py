@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,22 @@ if TYPE_CHECKING:
     Paths = NDArray[np.int32]
     Mask = NDArray[np.bool_]
 
-__all__ = ["follow", "measure", "weigh"]
+__all__ = ["Met", "Weighed", "follow", "measure", "meet", "weigh"]
 
 
-def weigh(ref: Ref[Any], model: Model, kept: Kept) -> tuple[Array, NDArray[np.int64]]:
-    """Sum of the documents' shares in each topic, and how many paths lead there."""
-    return model.totals(model.shares(Placed(ref.first, ref.size, kept)))
+class Weighed(NamedTuple):
+    """Of each topic: sums of the documents' shares and of their squares, paths that lead there."""
+
+    shares: Array
+    squares: Array
+    documents: NDArray[np.int64]
+
+
+def weigh(ref: Ref[Any], model: Model, kept: Kept) -> Weighed:
+    """What some documents have of each topic."""
+    shares = model.shares(Placed(ref.first, ref.size, kept))
+    total, documents = model.totals(shares)
+    return Weighed(total, np.array([(own**2).sum() for own in shares.values()]), documents)
 
 
 def follow(ref: Ref[Rows], model: Model, kept: Kept, height: int) -> tuple[Paths, Mask]:
@@ -48,6 +58,21 @@ def follow(ref: Ref[Rows], model: Model, kept: Kept, height: int) -> tuple[Paths
 def measure(
     ref: Ref[Any], model: Model, kept: Kept, masses: Sequence[Sequence[Component]]
 ) -> Array:
-    """Sum of the documents' shares in each of some masses."""
+    """Sums of the documents' shares in each of some masses, and of their squares."""
     known = model.masses(Placed(ref.first, ref.size, kept))
-    return np.array([known.of(parts).sum() for parts in masses])
+    shares = [known.of(parts) for parts in masses]
+    return np.array([[own.sum() for own in shares], [(own**2).sum() for own in shares]])
+
+
+class Met(NamedTuple):
+    """Sums of the documents' shares in some masses, and of the products of any two."""
+
+    sums: Array
+    joint: Array
+
+
+def meet(ref: Ref[Any], model: Model, kept: Kept, masses: Sequence[Sequence[Component]]) -> Met:
+    """How masses share some documents."""
+    known = model.masses(Placed(ref.first, ref.size, kept))
+    shares = np.stack([known.of(parts) for parts in masses])
+    return Met(shares.sum(axis=1), shares @ shares.T)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from strod.compute.kernels import fixed, kernel
+from strod.values.shares import column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,26 +24,35 @@ if TYPE_CHECKING:
 __all__ = ["count_units", "topical_counts"]
 
 
+class _Rows(NamedTuple):
+    """Documents by units, as a sparse matrix."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    counts: NDArray[Any]
+
+
+class _Families(NamedTuple):
+    """Who are the children of whom, as in `TopicBatch`."""
+
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+    needed: NDArray[np.bool_]
+
+
 @kernel
-def _spread(
-    indptr: Any,
-    indices: Any,
-    counts: Any,
-    theta: Any,
-    likely: Any,
-    first: Any,
-    size: Any,
-    needed: Any,
-    part: Any,
-    out: Any,
-) -> None:
+def _spread(rows: _Rows, theta: Any, likely: Any, families: _Families, asked: Any) -> Any:
+    """c(P, t) of every unit; of the root alone in documents that are not `asked`."""
+    indptr, indices, counts = rows
+    first, size, needed = families
+    out, part = np.zeros(likely.shape), np.zeros(first.size)
     for d in range(indptr.size - 1):
         share = theta[d]
         for j in range(indptr[d], indptr[d + 1]):
             fit, total_of = likely[indices[j]], out[indices[j]]
             part[0] = counts[j]
             total_of[0] += part[0]
-            for t in range(first.size):
+            for t in range(first.size if asked[d] else 0):
                 if size[t] == 0:
                     continue
                 total = 0.0
@@ -54,6 +64,7 @@ def _spread(
                     if needed[z]:
                         part[z] = factor * share[z] * fit[z]
                         total_of[z] += part[z]
+    return out
 
 
 def topical_counts(
@@ -63,7 +74,7 @@ def topical_counts(
     shares: ShareReader,
     engine: Engine,
 ) -> Array:
-    """c(P, t) of every unit and needed topic of a batch, one pass over the documents.
+    """c(P, t) of every unit, of the root, the wanted parents and their needed children: one pass.
 
     Parameters
     ----------
@@ -93,12 +104,14 @@ def count_units(
 ) -> tuple[NDArray[np.int64], Array]:
     """The units that some documents have, and c(P, t) of these there."""
     counts, found = ref.open().counts, shares(ref.first, ref.size)
-    theta = np.stack([found[name] for name in batch.names], axis=1)
+    theta = np.stack([column(found, name) for name in batch.names], axis=1)
     there = np.zeros(len(likely), dtype=bool)
     there[counts.indices] = True
     units, number = np.flatnonzero(there), (np.cumsum(there) - 1).astype(np.int32)
-    part, room = np.zeros((len(units), likely.shape[1])), np.zeros(len(batch.names))
-    given = (np.asarray(counts.indptr, dtype=np.int64), number[counts.indices], counts.data)
-    about = likely[units], batch.first, batch.size, batch.needed
-    _spread(*fixed(*given), theta, *about, room, part)
-    return units, part
+    indptr = np.asarray(counts.indptr, dtype=np.int64)
+    rows = _Rows(*fixed(indptr, number[counts.indices], counts.data))
+    families = _Families(batch.first, batch.size, batch.needed)
+    # Who has nothing of the parents has nothing of their children, however much above them.
+    parents = [batch.names.index(name) for name in batch.wanted]
+    asked = (theta[:, parents] > 0).any(axis=1)
+    return units, _spread(rows, theta, likely[units], families, asked)

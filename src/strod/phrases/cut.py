@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from strod.model.placed import Ref
-    from strod.phrases.segmentation import Occurrences, Segmenter
+    from strod.phrases.contexts import Occurrences
+    from strod.phrases.segmentation import Segmenter
     from strod.phrases.stream import TokenShard
 
 __all__ = ["cut"]

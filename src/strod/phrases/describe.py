@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from strod.passes.cooccur import cooccurrences
 from strod.phrases.counts import topical_counts
+from strod.phrases.forms import unnumbered
 from strod.phrases.ranking import Candidates, candidates, drawn, popular
 from strod.phrases.surface import Speller
 from strod.phrases.topical import batches, evidence
 from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
     from strod.model.placed import Ref, Rows
     from strod.phrases.counts import ShareReader
     from strod.phrases.units import PhraseLexicon, Units
-    from strod.progress import Progress
     from strod.values.topic import Node
 
     Lists = dict[str, list[tuple[int, float]]]
 
-__all__ = ["TextShard", "describe", "spelled"]
+__all__ = ["TextShard", "UnitCorpus", "describe", "rank", "spelled"]
 
 VARIED = 0.4  # share of a pair's occurrences whose neighbours must differ
 FURTHER = 0.1  # more for each further word
@@ -37,6 +37,24 @@ LONGEST = 5  # content words of what is listed
 ROOM, FEW = 1 << 28, 16  # bytes for the counts of a batch; topics that are always taken
 SHARDS = 8  # that spellings are looked up in
 PLACES = 40  # documents in all
+
+
+class UnitCorpus(NamedTuple):
+    """A corpus that is cut into units.
+
+    Attributes
+    ----------
+    units : Units
+        Words and phrases.
+    lexicon : PhraseLexicon
+        The words of the corpus.
+    refs : sequence of Ref
+        Documents by units.
+    """
+
+    units: Units
+    lexicon: PhraseLexicon
+    refs: Sequence[Ref[Rows]]
 
 
 class TextShard(Protocol):
@@ -49,12 +67,9 @@ class TextShard(Protocol):
 def describe(
     nodes: Mapping[str, Node],
     parents: Sequence[str],
-    units: Units,
-    lexicon: PhraseLexicon,
-    refs: Sequence[Ref[Rows]],
+    corpus: UnitCorpus,
     shares: ShareReader,
     engine: Engine,
-    progress: Progress,
     only: Collection[str] | None = None,
 ) -> Lists:
     """Lists of units for the children of `parents`, and of the root if it is among them.
@@ -65,43 +80,51 @@ def describe(
         The tree.
     parents : sequence of str
         Topics whose children are described, parents before children.
-    units : Units
-        Words and phrases.
-    lexicon : PhraseLexicon
-        The words of the corpus.
-    refs : sequence of Ref
+    corpus : UnitCorpus
         Documents by units.
     shares : callable
         Shares of the topics, by id, of documents from a number on.
     engine : Engine
         Maps over the documents.
-    progress : Progress
-        Is told how far the work is.
     only : collection of str, optional
         Topics that are described, if not all of them.
     """
-    progress.stage("ranking phrases", 0, "")
-    columns = _columns(units, lexicon, len(nodes[ROOT].words))
-    lengths = _lengths(units)
-    found: dict[str, Candidates] = {}
-    for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW), only):
-        likely = evidence(batch, nodes, columns)
-        counts = topical_counts(batch, likely, refs, shares, engine)
-        place = {name: counts[:, number] for number, name in enumerate(batch.names)}
-        if ROOT in batch.wanted and (only is None or ROOT in only):
-            found[ROOT] = popular(place[ROOT], lengths)
-        for parent in batch.wanted:
-            for child in nodes[parent].children:
-                if only is not None and child not in only:
-                    continue
-                above = place[parent], place[ROOT]
-                found[child] = candidates(place[child], *above, lengths, nodes[child].level)
+    units, refs = corpus.units, corpus.refs
+    ranked = rank(nodes, parents, corpus, shares, engine, only)
+    frequency = units.frequency
+    found = {name: _once(one.best, corpus, frequency) for name, one in ranked}
     met = cooccurrences(refs, [one.units for one in found.values()], units.size, engine)
     documents = sum(ref.size for ref in refs)
     return {
         name: drawn(one, pairs, documents, [_singulars(units, unit) for unit in one.units])
         for (name, one), pairs in zip(found.items(), met, strict=True)
     }
+
+
+def rank(
+    nodes: Mapping[str, Node],
+    parents: Sequence[str],
+    corpus: UnitCorpus,
+    shares: ShareReader,
+    engine: Engine,
+    only: Collection[str] | None = None,
+) -> Iterator[tuple[str, Candidates]]:
+    """All units of topics by their scores, with the arguments of `describe`."""
+    units, lexicon, refs = corpus
+    columns = _columns(units, lexicon, len(nodes[ROOT].words))
+    lengths = _lengths(units)
+    for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW), only):
+        likely = evidence(batch, nodes, columns)
+        counts = topical_counts(batch, likely, refs, shares, engine)
+        place = {name: counts[:, number] for number, name in enumerate(batch.names)}
+        if ROOT in batch.wanted and (only is None or ROOT in only):
+            yield ROOT, popular(place[ROOT], lengths)
+        for parent in batch.wanted:
+            for child in nodes[parent].children:
+                if only is not None and child not in only:
+                    continue
+                above = place[parent], place[ROOT]
+                yield child, candidates(place[child], *above, lengths, nodes[child].level)
 
 
 def _columns(units: Units, lexicon: PhraseLexicon, width: int) -> csr_array:
@@ -130,16 +153,30 @@ def _lengths(units: Units) -> NDArray[np.int64]:
     return np.where(unread, 0, sizes)
 
 
+def _once(found: Candidates, corpus: UnitCorpus, frequency: NDArray[np.int64]) -> Candidates:
+    """Of units that differ in a number or a letter alone the most frequent one."""
+    forms: dict[tuple[str, ...], list[int]] = {}
+    for place, unit in enumerate(found.units.tolist()):
+        forms.setdefault(_unnumbered(corpus, unit), []).append(place)
+    kept = sorted(
+        max(same, key=lambda place: frequency[found.units[place]]) for same in forms.values()
+    )
+    return Candidates(found.units[kept], found.scores[kept])
+
+
+def _unnumbered(corpus: UnitCorpus, unit: int) -> tuple[str, ...]:
+    words = corpus.units.alphabet.words[_singulars(corpus.units, unit)]
+    return unnumbered([corpus.lexicon.words[word] for word in words])
+
+
 def _singulars(units: Units, unit: int) -> list[int]:
     return [int(units.base[word]) for word in units.words[unit]]
 
 
 def spelled(
     wanted: Sequence[int],
-    units: Units,
-    words: Sequence[str],
+    corpus: UnitCorpus,
     surfaces: Sequence[str],
-    refs: Sequence[Ref[Rows]],
     texts: Sequence[TextShard],
     *,
     stemmed: bool = False,
@@ -150,20 +187,19 @@ def spelled(
     ----------
     wanted : sequence of int
         Units.
-    units : Units
-        Words and phrases.
-    words, surfaces : sequence of str
-        The lexicon: words as they are folded, and as each is written most often.
-    refs : sequence of Ref
+    corpus : UnitCorpus
         Documents by units.
+    surfaces : sequence of str
+        The words of the lexicon, as each is written most often.
     texts : sequence of TextShard
         The same documents.
     stemmed : bool
         Whether words are stems.
     """
+    units, lexicon, refs = corpus
     tokens = {unit: units.tokens(unit) for unit in wanted}
     spellers = {
-        unit: Speller([words[token] for token in found], stemmed=stemmed)
+        unit: Speller([lexicon.words[token] for token in found], stemmed=stemmed)
         for unit, found in tokens.items()
     }
     some = {len(refs) * part // SHARDS for part in range(SHARDS)} if refs else set()

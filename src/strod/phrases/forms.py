@@ -1,7 +1,8 @@
-"""Singular and plural, with accents and without: forms that are one thing to a reader."""
+"""Singular and plural, with accents and without, numbered: forms that are one thing to a reader."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["base_forms", "singulars"]
+__all__ = ["base_forms", "singulars", "unnumbered"]
 
 # Ends in s, yet is no plural, or not of the word that is left.
 _NOT_PLURAL = frozenset(
@@ -49,6 +50,8 @@ _PLURAL = frozenset(  # and these are, though they end like dynamics or corpus
     ]
 )
 _SHORTEST = 4
+_DIGITS = re.compile(r"\d+")
+_ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
 _NO_ACCENTS = frozenset({"en"})  # where they make no difference
 _PLURAL_IN_S = frozenset({"en", "es", "fr", "pt", "nl"})
 
@@ -102,3 +105,20 @@ def base_forms(words: Sequence[str], language: str) -> NDArray[np.int64]:
 def _plain(word: str) -> str:
     """Without accents, which not everybody types."""
     return "".join(mark for mark in normalize("NFD", word) if not combining(mark))
+
+
+def unnumbered(words: Sequence[str]) -> tuple[str, ...]:
+    """Words without what numbers a thing: "figure supplement 1a" and "2b" are one figure.
+
+    Digits count for nothing, nor do words that are a letter or a Roman number without them, as
+    long as another word is left. In scripts that know no small letters one letter is a word.
+    """
+    plain = [_DIGITS.sub("", word) for word in words]
+    named = [word for word in plain if not _is_number(word)]
+    return tuple(sorted(named or plain))
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word without digits is nothing, a letter or a Roman number."""
+    letter = len(word) == 1 and word.upper() != word
+    return letter or _ROMAN.fullmatch(word) is not None

@@ -39,18 +39,24 @@ TOGETHER = 4.0  # what affinity is worth
 
 
 class Candidates(NamedTuple):
-    """The best units of a topic: their numbers and scores."""
+    """The units of a topic, the best first: their numbers and scores."""
 
     units: NDArray[np.int64]
     scores: Array
+
+    @property
+    def best(self) -> Candidates:
+        """As many as may be drawn for its list."""
+        return Candidates(self.units[:CANDIDATES], self.scores[:CANDIDATES])
 
 
 def candidates(
     topic: Array, parent: Array, root: Array, lengths: NDArray[np.int64], level: int
 ) -> Candidates:
-    """The units with the largest scores, from the counts c(P, t) of a topic and those above.
+    """All units that say something of a topic, the best first.
 
-    `lengths` are the numbers of content words; a unit of length 0 is not listed.
+    From the counts c(P, t) of a topic and those above; `lengths` are the numbers of content
+    words, and a unit of length 0 is not listed.
     """
     tone = np.sqrt(thinning(root, TONED))
     p, q, r = (_normal(counts * tone) for counts in (topic, parent, root))
@@ -78,8 +84,8 @@ def _bonus(lengths: NDArray[np.int64], level: int) -> Array:
 
 
 def _best(score: Array) -> Candidates:
-    best = np.argsort(-score, kind="stable")[:CANDIDATES]
-    best = best[score[best] > 0]
+    there = np.flatnonzero(score > 0)
+    best = there[np.argsort(-score[there], kind="stable")]
     return Candidates(best, score[best])
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from strod.compute.counting import count_matrix
 from strod.compute.kernels import helper, kernel
+from strod.phrases.contexts import occurrences
 from strod.phrases.table import Table, lookup
 
 if TYPE_CHECKING:
@@ -21,13 +22,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from strod.phrases.contexts import Occurrences
     from strod.phrases.quality import Phrase
     from strod.phrases.stream import Alphabet, TokenShard
 
-__all__ = ["Contexts", "Occurrences", "Segmenter"]
+__all__ = ["Segmenter"]
 
-SEEN_BITS = 26  # 64 MB of marks
-ENOUGH = 100  # surroundings that show that a phrase is used freely
+
+class _Phrases(NamedTuple):
+    """What documents are cut by.
+
+    Attributes
+    ----------
+    slots, places : ndarray
+        Of the table of longer parts of phrases, `strod.phrases.table.Table`.
+    base : int
+        Number of the first of them; smaller numbers are pairs of words.
+    phrase : ndarray of int32
+        Phrase of each part, -1 if it is none.
+    worth : ndarray of float64
+        What a part adds to the cut that has it; -inf if it is no phrase.
+    longest : int
+        Most words of a phrase.
+    words : int
+        Number of the first phrase as a unit.
+    """
+
+    slots: NDArray[np.int64]
+    places: NDArray[np.int32]
+    base: int
+    phrase: NDArray[np.int32]
+    worth: NDArray[np.float64]
+    longest: int
+    words: int
 
 
 @helper
@@ -50,15 +77,15 @@ def _numbered(slots: Any, places: Any, base: int, chain: Any, links: int) -> int
 
 
 @helper
-def _chosen(chain: Any, top: int, m: int, phrase: Any, weight: Any, best: Any, step: Any) -> int:
+def _chosen(chain: Any, top: int, m: int, worth: Any, best: Any, step: Any) -> int:
     """The best way to cut m words: `step` has the length of the last part; returns the parts."""
     best[0] = 0.0
     for e in range(1, m + 1):
         best[e], step[e] = best[e - 1], 1
         for length in range(min(top, e - 1), 0, -1):
             number = chain[length - 1, e - 1 - length]
-            if number >= 0 and phrase[number] >= 0:
-                value = best[e - 1 - length] + weight[phrase[number]]
+            if number >= 0:
+                value = best[e - 1 - length] + worth[number]
                 if value > best[e]:
                     best[e], step[e] = value, length + 1
     size, e = 0, m
@@ -69,22 +96,13 @@ def _chosen(chain: Any, top: int, m: int, phrase: Any, weight: Any, best: Any, s
 
 
 @kernel
-def _cut(
-    words: Any,
-    pairs: Any,
-    ends: Any,
-    slots: Any,
-    places: Any,
-    base: int,
-    phrase: Any,
-    weight: Any,
-    width: int,
-    chain: Any,
-    best: Any,
-    step: Any,
-    units: Any,
-    sizes: Any,
-) -> int:
+def _cut(words: Any, pairs: Any, ends: Any, phrases: _Phrases, most: int) -> tuple[Any, Any]:
+    """Units in order, and how many each document has; no chain has more than `most` words."""
+    slots, places, base, phrase, worth, longest, width = phrases
+    chain = np.empty((longest - 1, most), dtype=np.int32)
+    best, step = np.empty(most + 1), np.empty(most + 1, dtype=np.int64)
+    units = np.empty(words.size, dtype=np.int32)
+    sizes = np.empty(ends.size - 1, dtype=np.int64)
     n = 0
     for d in range(ends.size - 1):
         start, i = n, ends[d]
@@ -94,68 +112,18 @@ def _cut(
                 chain[0, m - 1] = pairs[i + m - 1]
                 m += 1
             top = _numbered(slots, places, base, chain, m - 1)
-            size, e = _chosen(chain, top, m, phrase, weight, best, step), m
+            size, e = _chosen(chain, top, m, worth, best, step), m
             for place in range(n + size - 1, n - 1, -1):
                 if step[e] == 1:
                     units[place] = words[i + e - 1]
                 else:
-                    units[place] = width + phrase[chain[step[e] - 2, e - step[e]]]
+                    number = chain[step[e] - 2, e - step[e]]
+                    units[place] = width + phrase[number]
                 e -= step[e]
             n += size
             i += m
         sizes[d] = n - start
-    return n
-
-
-class Occurrences(NamedTuple):
-    """Where phrases stand: their numbers, and a digest of phrase and neighbours for each."""
-
-    phrases: NDArray[np.int32]
-    contexts: NDArray[np.uint64]
-
-
-def _mixed(one: NDArray[np.uint64], other: NDArray[np.int64]) -> NDArray[np.uint64]:
-    value = (one ^ (other + 2).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-    result: NDArray[np.uint64] = value ^ (value >> np.uint64(31))
-    return result
-
-
-class Contexts:
-    """In how many different surroundings each phrase stands, in bounded memory.
-
-    A phrase that always stands between the same neighbours is part of a passage that
-    somebody copied: a signature, a licence, a sentence of a manual.
-
-    Of a phrase that was seen in `ENOUGH` of them no more are looked at.
-
-    Attributes
-    ----------
-    total, distinct : ndarray of int64
-        Occurrences of each phrase, and surroundings that differ.
-    """
-
-    def __init__(self, phrases: int) -> None:
-        self.total = np.zeros(phrases, dtype=np.int64)
-        self.distinct = np.zeros(phrases, dtype=np.int64)
-        self._seen = np.zeros(1 << SEEN_BITS, dtype=np.bool_)
-
-    def add(self, found: Occurrences) -> None:
-        """Some more documents."""
-        size = len(self.total)
-        self.total += np.bincount(found.phrases, minlength=size)
-        open_ones = self.distinct[found.phrases] < ENOUGH
-        found = Occurrences(found.phrases[open_ones], found.contexts[open_ones])
-        contexts, first = np.unique(found.contexts, return_index=True)
-        slots = (contexts >> np.uint64(64 - SEEN_BITS)).astype(np.int64)
-        fresh = ~self._seen[slots]
-        self.distinct += np.bincount(found.phrases[first[fresh]], minlength=size)
-        self._seen[slots] = True
-
-    @property
-    def varied(self) -> NDArray[np.float64]:
-        """Share of the occurrences, up to `ENOUGH` of them, whose surroundings differ."""
-        result: NDArray[np.float64] = self.distinct / np.clip(self.total, 1, ENOUGH)
-        return np.minimum(result, 1.0)
+    return units[:n], sizes
 
 
 class Segmenter:
@@ -171,15 +139,12 @@ class Segmenter:
 
     def __init__(self, alphabet: Alphabet, phrases: Sequence[Phrase]) -> None:
         self._alphabet = alphabet
-        self._longest = max((len(phrase.words) for phrase in phrases), default=2)
-        weights = [(len(phrase.words) - 1) * phrase.cohesion for phrase in phrases]
-        self._weights = np.array(weights, dtype=np.float64)
-        self._number(phrases)
+        self._pairs, self._phrases = self._numbered(phrases)
+        self._size = len(phrases)
 
-    def _number(self, phrases: Sequence[Phrase]) -> None:
+    def _numbered(self, phrases: Sequence[Phrase]) -> tuple[Table, _Phrases]:
         """Number every part of a phrase, so that a phrase is found by its parts."""
         links = sorted({link for phrase in phrases for link in phrase.links})
-        self._pairs = Table(np.array(links, dtype=np.int64))
         first = {link: number for number, link in enumerate(links)}
         longer: dict[int, int] = {}
         whole: dict[int, int] = {}
@@ -189,41 +154,37 @@ class Segmenter:
                 keys = [a << 32 | b for a, b in pairwise(numbers)]
                 numbers = [len(first) + longer.setdefault(key, len(longer)) for key in keys]
             whole[numbers[0]] = place
-        self._longer = Table(np.array(list(longer), dtype=np.int64))
-        self._phrase = np.full(len(first) + len(longer), -1, dtype=np.int32)
-        self._phrase[list(whole)] = list(whole.values())
+        table = Table(np.array(list(longer), dtype=np.int64))
+        phrase_of = np.full(len(first) + len(longer), -1, dtype=np.int32)
+        phrase_of[list(whole)] = list(whole.values())
+        worth = np.full(len(phrase_of), -np.inf)
+        worth[list(whole)] = [
+            (len(phrases[place].words) - 1) * phrases[place].cohesion for place in whole.values()
+        ]
+        return Table(np.array(links, dtype=np.int64)), _Phrases(
+            table.slots,
+            table.places,
+            base=len(links),
+            phrase=phrase_of,
+            worth=worth,
+            longest=max((len(phrase.words) for phrase in phrases), default=2),
+            words=len(self._alphabet.words),
+        )
 
     @property
     def units(self) -> int:
         """Number of units."""
-        return len(self._alphabet.words) + len(self._weights)
+        return len(self._alphabet.words) + self._size
 
     def cut(self, shard: TokenShard) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Units of the documents in order, and how many each document has."""
         links = self._alphabet.links(shard)
         pairs = self._pairs.find(links.keys)
-        longest = int(np.diff(np.flatnonzero(pairs < 0), prepend=-1).max(initial=1)) + 1
-        chain = np.empty((self._longest - 1, longest), dtype=np.int32)
-        best, step = np.empty(longest + 1), np.empty(longest + 1, dtype=np.int64)
-        units = np.empty(len(links.words), dtype=np.int32)
-        sizes = np.empty(len(links.ends) - 1, dtype=np.int64)
-        n = _cut(
-            links.words,
-            pairs,
-            links.ends,
-            self._longer.slots,
-            self._longer.places,
-            len(self._pairs.keys),
-            self._phrase,
-            self._weights,
-            len(self._alphabet.words),
-            chain,
-            best,
-            step,
-            units,
-            sizes,
+        most = int(np.diff(np.flatnonzero(pairs < 0), prepend=-1).max(initial=1)) + 1
+        cut: tuple[NDArray[np.int32], NDArray[np.int64]] = _cut(
+            links.words, pairs, links.ends, self._phrases, most
         )
-        return units[:n], sizes
+        return cut
 
     def counts(
         self, shard: TokenShard, column_of: NDArray[np.int32], width: int
@@ -233,19 +194,6 @@ class Segmenter:
         Also where the phrases stand.
         """
         units, sizes = self.cut(shard)
-        return count_matrix(units, sizes, column_of, width), self._occurrences(units, sizes)
-
-    def _occurrences(self, units: NDArray[np.int32], sizes: NDArray[np.int64]) -> Occurrences:
-        words = len(self._alphabet.words)
-        around = np.full(len(units) + 2, -1, dtype=np.int64)
-        around[1:-1] = units
-        before, after = around[:-2].copy(), around[2:].copy()
-        ends = np.cumsum(sizes)
-        before[ends[:-1][ends[:-1] < len(units)]] = -1  # nothing reaches across documents
-        after[ends[ends > 0] - 1] = -1
-        places = np.flatnonzero(units >= words)
-        phrases = units[places] - words
-        mixed = np.zeros(len(places), dtype=np.uint64)
-        for value in (phrases.astype(np.int64), before[places], after[places]):
-            mixed = _mixed(mixed, value)
-        return Occurrences(phrases, mixed)
+        return count_matrix(units, sizes, column_of, width), occurrences(
+            units, sizes, len(self._alphabet.words)
+        )

@@ -58,9 +58,10 @@ class Links(NamedTuple):
 
 
 @kernel
-def _link(
-    tokens: Any, offsets: Any, code: Any, stops: int, words: Any, keys: Any, ends: Any
-) -> int:
+def _link(tokens: Any, offsets: Any, code: Any, stops: int) -> Links:
+    words = np.empty(tokens.size, dtype=np.int32)
+    keys = np.empty(tokens.size, dtype=np.int64)
+    ends = np.zeros(offsets.size, dtype=np.int64)
     n = 0
     for d in range(offsets.size - 1):
         gap = -1  # nothing links across documents
@@ -81,7 +82,7 @@ def _link(
             elif gap == 0:
                 gap = -1 - kind
         ends[d + 1] = n
-    return n
+    return Links(words[:n], keys[:n], ends)
 
 
 @dataclass(frozen=True)
@@ -120,12 +121,9 @@ class Alphabet:
 
     def links(self, shard: TokenShard) -> Links:
         """The chains of some documents."""
-        tokens, offsets = shard.tokens, shard.token_offsets
-        words = np.empty(len(tokens), dtype=np.int32)
-        keys = np.empty(len(tokens), dtype=np.int64)
-        ends = np.zeros(len(offsets), dtype=np.int64)
-        n = _link(*fixed(tokens, offsets), self.code, len(self.stops), words, keys, ends)
-        return Links(words[:n], keys[:n], ends)
+        tokens = fixed(shard.tokens, shard.token_offsets)
+        links: Links = _link(*tokens, self.code, len(self.stops))
+        return links
 
     def key(self, left: int, gap: list[int], right: int) -> int:
         """The link between two content words over a gap of stop words."""

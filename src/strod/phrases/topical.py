@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from strod.values.shares import rest_of
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -35,7 +37,7 @@ class TopicBatch(NamedTuple):
     Attributes
     ----------
     names : list of str
-        Ids.
+        Ids; the rest of a topic stands beside its children (`strod.values.shares.rest_of`).
     first, size : ndarray of int64
         Place of the first child of each topic, and number of children; 0 if they are not
         in this batch.
@@ -84,12 +86,15 @@ def _batch(
     names = [name for name, node in nodes.items() if node.parent is None]
     first, size = [], []
     for name in names:  # grows while it is read: level by level
-        children = nodes[name].children if name in opened else []
+        children = list(nodes[name].children) if name in opened else []
+        if children and nodes[name].rest:  # it takes its part, as a child would
+            children.append(rest_of(name))
         first.append(len(names))
         size.append(len(children))
         names += children
     needed = [
-        name in opened or (nodes[name].parent in wanted and (only is None or name in only))
+        name in opened
+        or (name in nodes and nodes[name].parent in wanted and (only is None or name in only))
         for name in names
     ]
     return TopicBatch(names, np.array(first), np.array(size), wanted, np.array(needed))
@@ -108,7 +113,8 @@ def evidence(
         if not batch.size[place]:
             continue
         above = nodes[name].words
-        mixed = [(1 - MIXED) * nodes[z].words + MIXED * above for z in batch.names[where]]
+        words = [nodes[z].words if z in nodes else above for z in batch.names[where]]
+        mixed = [(1 - MIXED) * own + MIXED * above for own in words]
         logs = columns @ np.log(np.stack(mixed, axis=1) + np.finfo(float).tiny)
         result[:, where] = np.exp(logs - logs.max(axis=1, keepdims=True))
     return result

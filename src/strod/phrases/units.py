@@ -129,10 +129,22 @@ class Units:
         return words, sizes
 
     @property
+    def frequency(self) -> NDArray[np.int64]:
+        """How often the form that stands for each unit occurs."""
+        phrases = np.array([phrase.count for phrase in self.phrases], dtype=np.int64)
+        return np.concatenate([self.counts, phrases])[self._grouped[1]]
+
+    @property
     def variety(self) -> NDArray[np.float64]:
         """Share of each unit's occurrences whose neighbours differ; 1 for words."""
         words = np.ones(len(self.alphabet.words))
         return np.concatenate([words, self.varied])[self._grouped[1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Words of each phrase, stop words too."""
+        sizes = (len(self.form_tokens(phrase)) for phrase in self.phrases)
+        return np.fromiter(sizes, dtype=np.int64, count=len(self.phrases))
 
     def tokens(self, unit: int) -> list[int]:
         """All words of a unit, stop words too, as numbers of the lexicon."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from strod.errors import BusyError, UsageError
+from strod.errors import BusyError, StaleError, UsageError
 from strod.store.files import folder_handle, is_name
 from strod.store.manifest import NAME, finished, read_manifest
 from strod.store.publish import Draft, explained, locked, sync, sync_tree, tidied, write_json
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from strod.store.schema import Manifest
 
-__all__ = ["Staging", "change"]
+__all__ = ["Prepared", "Staging", "change"]
 
 CHANGED = ("corpus", "phrases", "tree")  # folders whose files come and go
 _LEFT = {*CHANGED, "incoming", "draft.json", NAME, f"{NAME}.old"}  # in the folder of a change
@@ -92,6 +92,13 @@ class Staging:
     def __exit__(self, *_: object) -> None:
         """Let go of the workspace, and leave nothing behind."""
         self._stack.close()
+
+    def take(self, other: Staging) -> None:
+        """Take over the files that another change of the same manifest has written."""
+        if other._draft is None:
+            return
+        for one in sorted(other.folder.iterdir()):
+            shutil.move(one, self.folder / one.name)
 
     def sweep(self, parts: Collection[str]) -> None:
         """Remove files of ours that are not among `parts`, and folders that are empty then."""
@@ -171,3 +178,60 @@ def change(root: Path, work: Callable[[Staging], T], *, dry_run: bool = False) -
             except OSError as error:
                 raise explained(error, root) from error
     raise BusyError(f"{root}: others are changing it again and again; try later")
+
+
+class Prepared:
+    """A change that was computed, to be made or forgotten later.
+
+    ``with Prepared() as plan: workspace.merge("o/1", "o/2", dry_run=True, prepared=plan)`` keeps
+    what the verb found; `apply` publishes that and computes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._staging: Staging | None = None
+        self._root = Path()
+        self._publish: Callable[[Staging, str], None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Forget it."""
+        self.close()
+
+    def compute(
+        self, root: Path, work: Callable[[Staging], tuple[T, Callable[[Staging, str], None]]]
+    ) -> T:
+        """Compute a change, and keep what publishes it."""
+        self.close()
+        self._root = root.resolve()
+        self._staging = Staging(self._root, dry_run=True)
+        try:
+            found, self._publish = work(self._staging)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise explained(error, self._root) from error
+            raise
+        return found
+
+    def apply(self, note: str = "") -> None:
+        """Publish it; refused if the workspace is not any more what it was computed for."""
+        kept, publish = self._staging, self._publish
+        if kept is None or publish is None:
+            raise UsageError("nothing is prepared")
+
+        def work(staging: Staging) -> None:
+            if staging.manifest != kept.manifest:
+                raise StaleError("has been changed since", file=self._root)
+            staging.take(kept)
+            publish(staging, note)
+
+        change(self._root, work)
+        self.close()
+
+    def close(self) -> None:
+        """Forget it, and what it has written."""
+        if self._staging is not None:
+            self._staging.__exit__()
+        self._staging = self._publish = None

@@ -8,6 +8,7 @@ once in a process, as long as the file stays the same.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import re
@@ -29,12 +30,28 @@ if TYPE_CHECKING:
 
     from strod.store.schema import FileRecord
 
-__all__ = ["Files", "digest_of", "folder_handle", "is_name", "read_small"]
+__all__ = [
+    "NOT_THE_FILE",
+    "UNBOUND",
+    "Files",
+    "digest_of",
+    "folder_handle",
+    "is_derived",
+    "is_name",
+    "read_given",
+    "read_regular",
+    "read_small",
+]
 
 _CHUNK = 1 << 20
+UNBOUND = 1 << 53
 _SMALL = 64 << 20  # bytes of a manifest or a report
 _PATTERN = re.compile(str(get_args(FileName)[1].pattern))
+_DERIVED = re.compile(r"index/(?:arrays/[0-9a-f]{32}\.bin(?:\.\d+)?|text/[\w.-]+(?:/[\w.-]+)*)")
 _PLAIN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+# What is wrong with the process or the person, not with the file.
+NOT_THE_FILE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM)
 
 _Identity = tuple[int, int, int, int, int]
 _compared: dict[tuple[_Identity, str], None] = {}
@@ -44,6 +61,11 @@ _lock = Lock()
 def is_name(name: str) -> bool:
     """Whether a file of a workspace may have this name."""
     return _PATTERN.match(name) is not None
+
+
+def is_derived(name: str) -> bool:
+    """Whether a file may be one of the index, which follows from the others."""
+    return _DERIVED.fullmatch(name) is not None
 
 
 def digest_of(file: BinaryIO) -> tuple[int, str]:
@@ -93,6 +115,26 @@ def read_small(root: Path, name: str) -> bytes:
         return file.read()
 
 
+def read_regular(root: Path, steps: Sequence[str], most: int) -> bytes:
+    """The bytes of a regular file that no link leads to, and that has no more than `most`."""
+    with _opened(root, list(steps)) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, "is larger than strod writes")
+        return file.read()
+
+
+def read_given(path: Path) -> bytes:
+    """A small file that a person has named, behind a link too: no pipe, and no end of zeros."""
+    why = "it is no regular file"
+    if stat.S_ISREG(path.stat().st_mode):
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            data = file.read(_SMALL + 1)
+        if len(data) <= _SMALL:
+            return data
+        why = f"it has more than {_SMALL >> 20} MB"
+    raise OSError(errno.EINVAL, why, str(path))
+
+
 @dataclass(frozen=True)
 class Files:
     """The files of a workspace.
@@ -112,6 +154,11 @@ class Files:
         """Where a file is, for messages."""
         return self.root / name
 
+    @property
+    def size(self) -> int:
+        """Bytes of all files together; without bound while a workspace is being written."""
+        return UNBOUND if self.digests is None else sum(d.bytes for d in self.digests.values())
+
     def has(self, name: str) -> bool:
         """Whether a file was written, or, while a workspace is being written, is there."""
         return (self.root / name).is_file() if self.digests is None else name in self.digests
@@ -125,6 +172,8 @@ class Files:
         except FileNotFoundError:
             raise DamagedError("is missing", file=self.path(name)) from None
         except OSError as error:
+            if error.errno in NOT_THE_FILE:
+                raise OSError(error.errno, error.strerror, str(self.path(name))) from error
             why = error.strerror or error
             raise DamagedError(f"cannot be read ({why})", file=self.path(name)) from error
         try:

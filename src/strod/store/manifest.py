@@ -37,6 +37,7 @@ __all__ = [
 AGAIN = "build the workspace again"
 FORMAT = "strod workspace"
 VERSION = 4
+WRITER = 100  # letters of its name that are told
 NAME, REPORT = "manifest.json", "report.json"
 
 
@@ -114,10 +115,13 @@ def read_manifest(root: Path) -> Manifest:
     content = _loaded(root)
     version = content.get("version")
     if type(version) is not int or not OLDEST <= version <= VERSION:
+        found = version if type(version) is int else "that is no number"
+        writer = content.get("writer")
         raise DamagedError(
-            f"has format version {version}, this strod reads versions {OLDEST} to {VERSION}",
+            f"has format version {found}, this strod reads versions {OLDEST} to {VERSION}",
             file=path,
-            advice=f"use the strod that wrote it ({content.get('writer')})",
+            advice="use the strod that wrote it"
+            + (f" ({writer[:WRITER]})" if isinstance(writer, str) else ""),
         )
     if not is_sealed(content):
         raise DamagedError("is damaged (it has changed)", file=path, advice=AGAIN)

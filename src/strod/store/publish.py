@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strod.errors import BusyError, InputError, StrodError, UsageError
-from strod.store.files import is_name
+from strod.store.files import is_derived, is_name
 from strod.store.manifest import NAME, REPORT, file_digests, finished, is_workspace
 
 if TYPE_CHECKING:
@@ -196,6 +196,7 @@ def _check_free(target: Path, *, overwrite: bool) -> None:
     foreign = _foreign(target)
     if foreign is not None:
         raise UsageError(f"{target}: holds {foreign}, which strod did not write; move it away")
+    _remove(_aside(target))  # where it is put while another takes its place
 
 
 def _foreign(workspace: Path) -> str | None:
@@ -204,11 +205,11 @@ def _foreign(workspace: Path) -> str | None:
         where = Path(folder).relative_to(workspace)
         for name in sorted(names):
             full = (where / name).as_posix()
-            if full not in (NAME, REPORT) and not is_name(full):
+            if full not in (NAME, REPORT) and not is_name(full) and not is_derived(full):
                 return full
         for name in folders:
             full = (where / name).as_posix()
-            known = full.startswith(("corpus", "phrases", "tree", ".change"))
+            known = full.startswith(("corpus", "phrases", "tree", "index", ".change"))
             if (workspace / full).is_symlink() or not known:
                 return full
     return None
@@ -229,7 +230,8 @@ def _remove(folder: Path) -> None:
     """Remove what a build left behind; what is somebody else's is not touched."""
     if not os.path.lexists(folder):
         return
-    if not _is_own(folder) and any(folder.iterdir()):
+    real = folder.is_dir() and not folder.is_symlink()
+    if not real or (not _is_own(folder) and any(folder.iterdir())):
         raise UsageError(f"{folder}: was not left by strod; move it away")
     shutil.rmtree(folder)
 

@@ -33,6 +33,7 @@ __all__ = [
     "TreeRecord",
     "TreeSettings",
     "Undone",
+    "UsualRecord",
     "as_json",
     "parse",
     "replace",
@@ -49,24 +50,25 @@ Small = Annotated[int, Meta(ge=0, le=MOST)]
 Number = Annotated[float, Meta(ge=-1e300, le=1e300)]  # finite
 Amount = Annotated[float, Meta(ge=0, le=1e300)]
 Share = Annotated[float, Meta(ge=0, le=1 + 1e-6)]
+Weight = Annotated[float, Meta(ge=0, lt=2)]  # with what was grown, on top of the rest
 Text = Annotated[str, Meta(max_length=1 << 16)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 TopicId = Annotated[str, Meta(pattern=rf"^{_TOPIC}\Z")]
-SplitName = Annotated[str, Meta(pattern=rf"^{_TOPIC}(?:-[1-9]\d{{0,5}})?\Z")]
+SplitName = Annotated[str, Meta(pattern=rf"^{_TOPIC}(?:-[1-9][0-9]{{0,5}})?\Z")]
 MetaType = Annotated[str, Meta(pattern=r"^(?:date|number|category|list)\Z")]
-SegmentName = Annotated[str, Meta(pattern=r"^\d{4,9}\Z")]
+SegmentName = Annotated[str, Meta(pattern=r"^[0-9]{4,9}\Z")]
 RevisionNumber = Annotated[int, Meta(ge=1, le=MOST)]
 WordsFile = Annotated[str, Meta(pattern=rf"^{_TOPIC}-[0-9a-f]{{12}}\.npy\Z")]
 FileName = Annotated[
     str,
     Meta(
-        pattern=r"^(?:corpus/lexicon\.parquet"
-        r"|corpus/\d{4,9}/(?:(?:tokens|token_offsets|indptr|indices|counts)\.npy"
+        pattern=r"^(?:corpus/(?:lexicon\.parquet|pairs\.npy|pair_times\.npy)"
+        r"|corpus/[0-9]{4,9}/(?:(?:tokens|token_offsets|indptr|indices|counts)\.npy"
         r"|documents\.parquet|texts\.arrow)"
-        r"|phrases/forms\.parquet|phrases/\d{4,9}/(?:indptr|indices|counts)\.npy"
-        rf"|tree/revisions/\d{{5,7}}\.json|tree/words/{_TOPIC}-[0-9a-f]{{12}}\.npy"
-        rf"|tree/splits/{_TOPIC}(?:-[1-9]\d{{0,5}})?/(?:fine\.npy|split\.json"
-        r"|\d{4,9}/(?:indptr|indices|values)\.npy))\Z"
+        r"|phrases/forms\.parquet|phrases/[0-9]{4,9}/(?:indptr|indices|counts)\.npy"
+        rf"|tree/revisions/[0-9]{{5,7}}\.json|tree/words/{_TOPIC}-[0-9a-f]{{12}}\.npy"
+        rf"|tree/splits/{_TOPIC}(?:-[1-9][0-9]{{0,5}})?/(?:fine\.npy|split\.json"
+        r"|[0-9]{4,9}/(?:indptr|indices|values)\.npy))\Z"
     ),
 ]
 
@@ -88,6 +90,7 @@ class SegmentRecord(_Record, frozen=True, kw_only=True):
     name: SegmentName
     boundaries: Annotated[tuple[Count, ...], Meta(min_length=1, max_length=MOST)]
     text_blocks: Annotated[tuple[Count, ...], Meta(min_length=1, max_length=MOST)]
+    added: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what does not rise from 0."""
@@ -130,6 +133,7 @@ class CorpusRecord(_Record, frozen=True, kw_only=True):
     meta: dict[Text, MetaType] = {}
     segments: Annotated[tuple[SegmentRecord, ...], Meta(max_length=MOST)]
     settings: CorpusSettings = CorpusSettings()
+    paired: Share = 0.0
     sha256: Digest = "0" * 64
 
     def __post_init__(self) -> None:
@@ -152,7 +156,13 @@ class PhrasesRecord(_Record, frozen=True, kw_only=True):
 class TreeSettings(_Record, frozen=True, kw_only=True):
     """How a tree was grown; `strod.model.options.TreeOptions` has the meaning and the limits."""
 
-    children: Annotated[int, Meta(ge=2, le=1000)] | Literal["auto"] = "auto"
+    children: (
+        Annotated[int, Meta(ge=2, le=1000)]
+        | Literal["auto"]
+        | Annotated[tuple[Annotated[int, Meta(ge=2, le=1000)], ...], Meta(min_length=1)]
+    ) = "auto"
+    topics: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    least_documents: Annotated[int, Meta(ge=0, le=2**62)] = 0
     height: Annotated[int, Meta(ge=0, le=DEEPEST)] = 2
     width: Annotated[int, Meta(ge=2, le=1000)] = 10
     alpha0: Annotated[float, Meta(ge=1e-6, le=1e6)] | Literal["auto"] = 1.0
@@ -183,7 +193,7 @@ class TreeRecord(_Record, frozen=True, kw_only=True):
     settings: TreeSettings = TreeSettings()
     history: Annotated[tuple[RevisionNumber, ...], Meta(min_length=1, max_length=MOST)]
     undone: Annotated[tuple[RevisionNumber, ...], Meta(max_length=MOST)] = ()
-    corpora: dict[Annotated[str, Meta(pattern=r"^[1-9]\d{0,6}\Z")], CorpusRecord]
+    corpora: dict[Annotated[str, Meta(pattern=r"^[1-9][0-9]{0,6}\Z")], CorpusRecord]
     last: Last
     sha256: Digest = "0" * 64
 
@@ -234,7 +244,8 @@ class ChangeRecord(_Record, frozen=True, kw_only=True):
 class TopicRecord(_Record, frozen=True, kw_only=True):
     """A topic of a revision.
 
-    `number` is its place in the path, `last_number` the highest that a child of it ever had.
+    `number` is its place in the path, `last_number` the highest that a child of it ever had;
+    `rest` is what is in none of its children.
     """
 
     id: TopicId
@@ -244,7 +255,7 @@ class TopicRecord(_Record, frozen=True, kw_only=True):
     last_number: Small
     components: tuple[Component, ...]
     words: WordsFile
-    weight: Share
+    weight: Weight
     alpha: Amount
     alpha0: Amount
     documents: Count
@@ -257,6 +268,8 @@ class TopicRecord(_Record, frozen=True, kw_only=True):
     named: bool = False
     pinned: bool = False
     path_scores: tuple[tuple[Component, ...], ...] = ()
+    rest: tuple[Component, ...] = ()
+    rest_weight: Weight = 0.0
     sha256: Digest
 
 
@@ -266,6 +279,26 @@ class Revision(_Record, frozen=True, kw_only=True):
     version: int
     topics: Annotated[tuple[TopicRecord, ...], Meta(min_length=1, max_length=MOST)]
     change: ChangeRecord
+
+
+class UsualRecord(_Record, frozen=True, kw_only=True):
+    """How well documents are explained that were held out: `strod.values.usual.Usual`."""
+
+    lengths: Annotated[tuple[Annotated[float, Meta(ge=1, le=LARGEST)], ...], Meta(min_length=1)]
+    means: tuple[Number, ...]
+    deviations: tuple[Annotated[float, Meta(ge=1e-9, le=1e300)], ...]
+    quantiles: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=1000)]
+    threshold: Share
+    measure: Small = 1
+
+    def __post_init__(self) -> None:
+        """Refuse lists that do not belong together."""
+        if not len(self.lengths) == len(self.means) == len(self.deviations):
+            raise ValueError("lengths, means and deviations must be of one size")
+        if any(a >= b for a, b in pairwise(self.lengths)):
+            raise ValueError("lengths must rise")
+        if any(a > b for a, b in pairwise(self.quantiles)):
+            raise ValueError("quantiles must rise")
 
 
 class SplitRecord(_Record, frozen=True, kw_only=True):
@@ -282,11 +315,17 @@ class SplitRecord(_Record, frozen=True, kw_only=True):
     noise: Number
     documents: Count
     components: tuple[Component, ...]
+    context: tuple[Component, ...] | None = None
+    usual: UsualRecord | None = None
+    apart: Small = 0
 
     def __post_init__(self) -> None:
         """Refuse lists that do not belong together."""
         size = len(self.weights)
         square = len(self.joint) == size and all(len(row) == size for row in self.joint)
+        square = square or (self.context is not None and not self.joint)
+        if self.context is not None and size < 2:
+            raise ValueError("a topic that was removed must have had a sibling")
         if not square or len(self.effective_documents) != size:
             raise ValueError("weights, joint and effective_documents must be of one size")
         gone = [gone for _, gone, _ in self.merges]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,12 +16,13 @@ from strod.store.arrays import ArrayWriter, read_array
 from strod.store.files import Files
 from strod.store.manifest import VERSION, sealed
 from strod.store.publish import write_json
-from strod.store.schema import SplitRecord, as_json, parse
+from strod.store.schema import SplitRecord, UsualRecord, as_json, parse
 from strod.store.topics import read_json
 from strod.store.upgrade import upgraded_split
 from strod.store.validate import check_expected_counts, check_shares, naming
 from strod.values.shares import Shares, joined, rows
 from strod.values.split import Cooccurrence, Decomposition, FineTopics, Merge
+from strod.values.usual import MEASURE, Usual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -176,6 +178,11 @@ class DiskShareStore:
         if owner in self._writers:
             self._finish(owner)
 
+    def discard(self, owner: str) -> None:
+        """Take away what was written of a decomposition."""
+        if self._written.pop(owner, None) is not None:
+            shutil.rmtree(self._folder / "tree" / "splits" / owner)
+
     def kept(self) -> SavedShares:
         """What is there now."""
         if self._saved is None:
@@ -207,6 +214,9 @@ def write_split(folder: Path, name: str, split: Decomposition) -> None:
         noise=split.noise,
         documents=split.documents,
         components=tuple(split.components),
+        context=None if split.context is None else tuple(split.context),
+        usual=_usual_record(split.usual),
+        apart=split.apart,
     )
     write_json(where / "split.json", sealed(as_json(record)))
 
@@ -234,6 +244,31 @@ def read_split(files: Files, name: str, width: int) -> Decomposition:
         about.noise,
         about.documents,
         list(about.components),
+        None if about.context is None else list(about.context),
+        _usual(about.usual),
+        about.apart,
+    )
+
+
+def _usual_record(usual: Usual | None) -> UsualRecord | None:
+    if usual is None:
+        return None
+    lists = {
+        name: tuple(getattr(usual, name).tolist())
+        for name in ("lengths", "means", "deviations", "quantiles")
+    }
+    return UsualRecord(**lists, threshold=usual.threshold, measure=MEASURE)
+
+
+def _usual(record: UsualRecord | None) -> Usual | None:
+    if record is None or record.measure != MEASURE:
+        return None
+    return Usual(
+        np.array(record.lengths),
+        np.array(record.means),
+        np.array(record.deviations),
+        np.array(record.quantiles),
+        record.threshold,
     )
 
 
@@ -243,7 +278,7 @@ def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, De
     used = [
         part
         for node in nodes
-        for part in (*node.components, *(p for bid in node.path_scores for p in bid))
+        for part in (*node.components, *node.rest, *(p for bid in node.path_scores for p in bid))
     ]
     splits: dict[str, Decomposition] = {}
     for part in used:  # grows while it is read
@@ -251,7 +286,7 @@ def read_splits(files: Files, nodes: Iterable[Node], width: int) -> dict[str, De
             if not files.has(f"tree/splits/{part.split}/split.json"):
                 raise DamagedError(f"decomposition {part.split!r} is missing", file=files.root)
             splits[part.split] = read_split(files, part.split, width)
-            used += splits[part.split].components
+            used += splits[part.split].sources
     _check_references(files, used, splits)
     return splits
 
@@ -267,9 +302,7 @@ def _check_references(
     done: set[str] = set()
     waiting = dict(splits)
     while waiting:
-        ready = [
-            n for n, split in waiting.items() if all(p.split in done for p in split.components)
-        ]
+        ready = [n for n, split in waiting.items() if all(p.split in done for p in split.sources)]
         if not ready:
             raise DamagedError(f"decomposition {min(waiting)} is made of itself", file=files.root)
         done.update(ready)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +12,30 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from strod.errors import DamagedError
+from strod.store.blocks import unpacked
+from strod.store.pages import chunk_places, pages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from numpy.typing import NDArray
 
     from strod.store.files import Files
 
-__all__ = ["numbers", "read_batch", "read_table", "string_array", "taken"]
+__all__ = [
+    "Batches",
+    "arrow_array",
+    "integers",
+    "numbers",
+    "read_table",
+    "string_array",
+    "table_of",
+    "taken",
+    "text_array",
+]
 
 ROOM, TIMES = 256 << 20, 64  # bytes that a table may become: so many, or so many times its file
+BLOCK, PACKED = 64 << 20, 256  # bytes of a block of texts: it has no more, and LZ4 packs no better
 ROW = 16  # bytes of a number of any kind, and its validity
 
 
@@ -36,16 +53,16 @@ def read_table(files: Files, name: str, schema: pa.Schema, rows: int | None = No
     rows : int, optional
         How many there must be.
     """
+    with files.open(name) as file:  # in memory: a mapped file may change under the reader
+        source = file.read()
     try:
-        return _table(files, name, schema, rows)
+        return _table(source, schema, rows)
     except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
         why = " ".join(str(error).split())
         raise DamagedError(f"cannot be read ({why})", file=files.path(name)) from error
 
 
-def _table(files: Files, name: str, schema: pa.Schema, rows: int | None) -> pa.Table:
-    with files.open(name) as file:  # in memory: a mapped file may change under the reader
-        source = file.read()
+def _table(source: bytes, schema: pa.Schema, rows: int | None) -> pa.Table:
     room = max(ROOM, TIMES * len(source))
     coded = [path for field in schema for path in _coded(field)]
     options = {"read_dictionary": coded, "page_checksum_verification": True}
@@ -58,13 +75,33 @@ def _table(files: Files, name: str, schema: pa.Schema, rows: int | None) -> pa.T
         missing = set(schema.names) - set(file.schema_arrow.names)
         if missing:
             raise ValueError(f"has no column {min(missing)}")
+        if not file.metadata.num_rows:  # and maybe no pages
+            return schema.empty_table()
+        if _unpacked(source) > room:
+            raise ValueError("unpacks to more than a file of its size can")
         table = file.read(columns=schema.names, use_threads=False).select(schema.names)
     if sum(_decoded_bytes(column) for column in table.columns) > room:
         raise ValueError("holds more than a file of its size can")
     columns = [_plain(column, field) for column, field in zip(table.columns, schema, strict=True)]
     table = pa.Table.from_arrays(columns, schema=schema)
-    table.validate(full=True)
+    _validate(table)
     return table
+
+
+def _validate(found: pa.Table | pa.RecordBatch) -> None:
+    """Offsets, lengths, codes and UTF-8 are what they must be."""
+    found.validate(full=True)
+
+
+def _unpacked(source: bytes) -> int:
+    """Bytes that the pages of a file become, by their headers: nothing is unpacked for it."""
+    found, file = 0, BytesIO(source)
+    for place in (place for group in chunk_places(file) for place in group):
+        for page in pages(file, *place):
+            if not page.is_plain:
+                raise ValueError("is written in another encoding")
+            found += max(page.size, ROW * page.values)
+    return found
 
 
 def _coded(field: pa.Field) -> list[str]:
@@ -131,21 +168,87 @@ def _numbers(chunk: pa.Array) -> NDArray[Any]:
 
 def taken(table: pa.Table, rows: NDArray[np.int64]) -> pa.Table:
     """Some rows of a table, by number."""
-    where = np.ascontiguousarray(rows, dtype=np.int64)
-    return table.take(pa.Array.from_buffers(pa.int64(), where.size, [None, pa.py_buffer(where)]))
+    return table.take(integers(rows))
 
 
-def read_batch(
-    reader: pa.ipc.RecordBatchFileReader, number: int, schema: pa.Schema
-) -> pa.RecordBatch:
-    """A block of an Arrow file, looked at before anyone uses it."""
-    batch = reader.get_batch(number)
-    if not batch.schema.equals(schema):
-        raise ValueError("is of another schema")
-    batch.validate(full=True)
-    if any(column.null_count for column in batch.columns):
-        raise ValueError("has missing values")
-    return batch
+def text_array(values: Iterable[str]) -> pa.Array:
+    """Texts for Arrow, likewise."""
+    data = [value.encode() for value in values]
+    offsets = np.cumsum([0, *map(len, data)], dtype=np.int64)
+    return string_array(np.frombuffer(b"".join(data), dtype=np.uint8), offsets)
+
+
+def arrow_array(values: NDArray[Any]) -> pa.Array:
+    """Numbers for Arrow; `pyarrow.array` would load pandas."""
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, data])
+
+
+def table_of(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray | NDArray[Any] | list[Any]],
+) -> pa.Table:
+    """A table of arrays, and of lists of texts or numbers in which some may be None."""
+    arrays = []
+    for column in columns.values():
+        if isinstance(column, list):
+            arrays.append(_listed(column))
+        else:
+            arrays.append(arrow_array(column) if isinstance(column, np.ndarray) else column)
+    return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+def _listed(values: list[Any]) -> pa.Array:
+    """Texts, whole numbers or others, by what the first of them is; None where one is missing."""
+    there = np.array([value is not None for value in values], dtype=bool)
+    first = next((value for value in values if value is not None), "")
+    if isinstance(first, str):
+        plain = text_array(value or "" for value in values)
+    else:
+        kind = np.float64 if any(isinstance(value, float) for value in values) else np.int64
+        plain = arrow_array(np.array([value or 0 for value in values], dtype=kind))
+    valid = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
+    return pa.Array.from_buffers(plain.type, len(values), [valid, *plain.buffers()[1:]])
+
+
+def integers(values: NDArray[Any]) -> pa.Array:
+    """An Arrow array of whole numbers, likewise without pandas."""
+    return arrow_array(np.asarray(values, dtype=np.int64))
+
+
+class Batches:
+    """The blocks of an Arrow file, each looked at before anyone uses it.
+
+    Parameters
+    ----------
+    source : bytes or mmap
+        The file.
+    schema : Schema
+        Of all blocks; no value is missing.
+    blocks : int
+        How many there must be.
+    """
+
+    def __init__(self, source: Any, schema: pa.Schema, blocks: int) -> None:
+        self._source, self._lock = source, Lock()
+        # Handing the buffers of a small block to Arrow's threads takes longer than unpacking them.
+        alone = pa.ipc.IpcReadOptions(use_threads=False)
+        self._reader = pa.ipc.open_file(pa.BufferReader(source), options=alone)
+        if self._reader.num_record_batches != blocks:
+            raise ValueError(f"has {self._reader.num_record_batches} blocks, not {blocks}")
+        if not self._reader.schema.equals(schema):
+            raise ValueError("is of another schema")
+
+    def read(self, number: int) -> pa.RecordBatch:
+        """A block, unpacked; by one thread at a time."""
+        packed, size = unpacked(self._source, number)
+        if size > min(BLOCK, PACKED * packed):
+            raise ValueError("unpacks to more than a block of its size can")
+        with self._lock:
+            batch = self._reader.get_batch(number)
+        _validate(batch)
+        if any(column.null_count for column in batch.columns):
+            raise ValueError("has missing values")
+        return batch
 
 
 def string_array(arena: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:

@@ -6,6 +6,7 @@ import json
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from strod.store.publish import write_json
 from strod.store.schema import ChangeRecord, Revision, TopicRecord, Undone, as_json, parse
 from strod.store.upgrade import upgraded_revision
 from strod.store.validate import check_distribution, naming
-from strod.values.topic import ROOT, Component, Node
+from strod.values.topic import ROOT, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from strod.store.schema import TreeRecord
 
 __all__ = [
+    "KnownWords",
     "Topics",
     "node_sha256",
     "read_change",
@@ -53,22 +55,61 @@ def revision_name(number: int) -> str:
     return f"tree/revisions/{number:05d}.json"
 
 
+class _Digests:
+    """What has been read of the words of arrays that nobody can change, as long as they live."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ref[NDArray[np.float64]], Any]] = {}
+
+    def of(self, words: NDArray[np.float64]) -> Any:
+        """SHA-256 of an array, to which more can be added."""
+        key = id(words)
+        known = self._known.get(key)
+        if known is not None and known[0]() is words:
+            return known[1].copy()
+        value = sha256(np.ascontiguousarray(words, dtype="<f8").tobytes())
+        if not words.flags.writeable:
+            self._known[key] = ref(words, lambda _: self._known.pop(key, None)), value.copy()
+        return value
+
+
+_digests = _Digests()
+
+
+class KnownWords:
+    """Words of topics that some revision still has, by file, so that none is read twice."""
+
+    def __init__(self) -> None:
+        self._held: WeakValueDictionary[tuple[str, str], NDArray[np.float64]]
+        self._held = WeakValueDictionary()
+
+    def read(self, files: Files, name: str, width: int) -> NDArray[np.float64]:
+        """The words of a file, in an array that nobody can change."""
+        about = None if files.digests is None else files.digests.get(name)
+        key = name, "" if about is None else about.sha256
+        found = None if about is None else self._held.get(key)
+        if found is None or found.size != width:
+            found = self._held[key] = _read_words(files, name, width)
+            found.flags.writeable = False
+        return found
+
+
 def node_sha256(node: Node) -> str:
     """Checksum of a topic's own numbers: words, weight, alpha, top words, phrases.
 
     Not of its documents, which grow as some are added, and not of its name.
     """
-    value = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes())
+    value = _digests.of(node.words)
     value.update(np.array([node.weight, node.alpha], dtype="<f8").tobytes())
     value.update(np.array(node.top_words, dtype="<i8").tobytes())
     value.update(json.dumps([list(pair) for pair in node.phrases]).encode())
-    return value.hexdigest()
+    digest: str = value.hexdigest()
+    return digest
 
 
 def words_file(node: Node) -> str:
     """File of a topic's words, named after what they are: the same words, the same file."""
-    digest = sha256(np.ascontiguousarray(node.words, dtype="<f8").tobytes()).hexdigest()
-    return f"{node.id}-{digest[:12]}.npy"
+    return f"{node.id}-{_digests.of(node.words).hexdigest()[:12]}.npy"
 
 
 def write_revision(
@@ -99,6 +140,8 @@ def write_revision(
     for node in nodes:
         name = words_file(node)
         if f"tree/words/{name}" not in known:
+            with naming(folder / "tree" / "words" / name):  # what could not be read is not written
+                check_distribution(node.words, node.words.size)
             np.save(folder / "tree" / "words" / name, node.words.astype("<f8"))
         topics.append(_record(node, name))
     content = as_json(Revision(version=VERSION, topics=tuple(topics), change=change))
@@ -127,6 +170,8 @@ def _record(node: Node, words: str) -> TopicRecord:
         named=node.named,
         pinned=node.pinned,
         path_scores=tuple(tuple(score) for score in node.path_scores),
+        rest=tuple(node.rest),
+        rest_weight=node.rest_weight,
         sha256=node_sha256(node),
     )
 
@@ -153,6 +198,8 @@ def _node(record: TopicRecord, words: Callable[[], NDArray[np.float64]]) -> Node
         named=record.named,
         pinned=record.pinned,
         path_scores=[list(score) for score in record.path_scores],
+        rest=list(record.rest),
+        rest_weight=record.rest_weight,
     )
 
 
@@ -193,13 +240,17 @@ def undone_changes(files: Files, tree: TreeRecord) -> tuple[Undone, ...]:
     return tuple(found)
 
 
-def read_revision(files: Files, number: int, width: int) -> Topics:
-    """A state of the tree over a vocabulary of `width` words; the words stay on disk until used."""
+def read_revision(files: Files, number: int, width: int, known: KnownWords | None = None) -> Topics:
+    """A state of the tree over a vocabulary of `width` words; the words stay on disk until used.
+
+    Those that are `known` are not read again.
+    """
+    known = known or KnownWords()
     found = _revision(files, number)
     with naming(files.path(revision_name(number))):
         _check_tree({topic.id: topic for topic in found.topics}, len(found.topics), width)
     nodes = {
-        topic.id: _node(topic, partial(_read_words, files, f"tree/words/{topic.words}", width))
+        topic.id: _node(topic, partial(known.read, files, f"tree/words/{topic.words}", width))
         for topic in found.topics
     }
     checksums = {topic.id: topic.sha256 for topic in found.topics}
@@ -235,11 +286,19 @@ def _check_tree(topics: Mapping[str, TopicRecord], size: int, width: int) -> Non
             raise ValueError(f"topic {name} has children with one number")
         if any(word >= width for word in topic.top_words):
             raise ValueError(f"topic {name} is headed by a word that is not there")
-        _check_components(name, [*topic.components, *(p for s in topic.path_scores for p in s)])
+        _check_components(topic)
         seen.add(name)
 
 
-def _check_components(name: str, components: Iterable[Component]) -> None:
-    for part in components:
+def _check_components(topic: TopicRecord) -> None:
+    """Every topic but the root is made of components, none of them twice."""
+    if bool(topic.components) == (topic.id == ROOT):
+        raise ValueError(f"topic {topic.id} is made of the wrong components")
+    if (topic.rest or topic.rest_weight) and not topic.children:
+        raise ValueError(f"topic {topic.id} has a rest and no children")
+    if topic.units and len(topic.units) != len(topic.phrases):
+        raise ValueError(f"topic {topic.id} has phrases of other units")
+    scores = (part for score in topic.path_scores for part in score)
+    for part in (*topic.components, *topic.rest, *scores):
         if len(set(part.fine)) != len(part.fine) or min(part.fine, default=-1) < 0:
-            raise ValueError(f"topic {name} is made of no component, or of one twice")
+            raise ValueError(f"topic {topic.id} is made of no component, or of one twice")

@@ -18,7 +18,19 @@ def _renamed(entry: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 
 def upgraded_manifest(content: dict[str, Any]) -> dict[str, Any]:
-    """A manifest as the newest version writes it; its fields are the same since format 3."""
+    """A manifest as the newest version writes it.
+
+    It did not always say which segments were added; then they are all but the first.
+    """
+    tree = content.get("tree")
+    corpora = [content.get("corpus")]
+    if isinstance(tree, dict) and isinstance(tree.get("corpora"), dict):
+        corpora += tree["corpora"].values()
+    for about in corpora:
+        found = about.get("segments") if isinstance(about, dict) else None
+        for number, segment in enumerate(found if isinstance(found, list) else ()):
+            if isinstance(segment, dict):
+                segment.setdefault("added", number > 0)
     return content
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "check_distribution",
     "check_expected_counts",
     "check_offsets",
+    "check_pairs",
     "check_shares",
     "check_tokens",
     "naming",
@@ -131,6 +132,13 @@ def check_expected_counts(counts: NDArray[np.float32], topics: int, width: int) 
     sums = counts.sum(axis=1, dtype=np.float64)
     _check((counts >= 0).all() and np.isfinite(sums).all(), "holds what is no count")
     _check((sums > 0).all() and (sums < 1e30).all(), "a topic without words")
+
+
+def check_pairs(hashes: NDArray[np.uint32], times: NDArray[np.uint16]) -> None:
+    """Words side by side: each pair once, and at least once."""
+    _check(len(times) == len(hashes), "not as many counts as pairs")
+    _check(bool((hashes[1:] > hashes[:-1]).all()), "pairs that do not rise")
+    _check(bool((times > 0).all()), "pairs that were never seen")
 
 
 def check_columns(columns: NDArray[np.int32], width: int) -> None:

@@ -48,7 +48,7 @@ class Components(NamedTuple):
     vectors: Array
 
 
-def decompose(  # noqa: PLR0913 - all but the tensor are settings
+def decompose(
     tensor: Array,
     random: np.random.Generator,
     *,

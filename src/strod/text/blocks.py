@@ -8,29 +8,33 @@ block only has to be sure that the outcome would be the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json as pj
 
-from strod.text.records import LONGEST_DOCUMENT, LONGEST_ID
+from strod.text.records import LONGEST_DOCUMENT, LONGEST_ID, Document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from strod.text.records import Fields
 
-__all__ = ["Block", "block_from_json", "block_from_table", "json_table"]
+__all__ = ["Block", "Values", "block_from_table"]
 
-_NEWLINE, _BRACE, _UNBRACE = b"\n{}"
+# In Arrow, if they are strings, whole numbers, truth values or lists of strings; else in Python.
+Values: TypeAlias = pa.Array | list[Any]
+
 _TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Documents without metadata, one after another.
+    """Documents, one after another.
 
     Attributes
     ----------
@@ -42,15 +46,26 @@ class Block:
         None if the documents have none.
     line : int
         Where the first document stands; each of the others is one further.
+    meta : tuple of Values
+        The values of each metadata field, one a document.
     """
 
     text: memoryview
     offsets: NDArray[np.int64]
     ids: list[bytes] | None
     line: int
+    meta: tuple[Values, ...] = ()
 
     def __len__(self) -> int:
         return self.offsets.size - 1
+
+    def documents(self) -> Iterator[Document]:
+        """One after another."""
+        columns = [one if isinstance(one, list) else one.to_pylist() for one in self.meta]
+        for i, (begin, end) in enumerate(pairwise(self.offsets.tolist())):
+            meta = tuple([values[i] for values in columns])
+            identifier = self.ids[i] if self.ids else None
+            yield Document(bytes(self.text[begin:end]), identifier, meta, self.line + i)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -102,13 +117,13 @@ def _identifiers(table: pa.Table, fields: Fields) -> tuple[bool, list[bytes] | N
 
 def block_from_table(table: pa.Table, fields: Fields, line: int) -> Block | None:
     """The rows of a table as a block, or None if a row needs a closer look."""
-    if fields.meta or not len(table):
+    if not len(table):
         return None
     column = _joined(table, fields)
     if column is None:
         return None
     try:
-        table.select([n for n in {*fields.text, fields.id} if n in table.column_names]).validate(
+        table.select([n for n in {*fields.used} if n in table.column_names]).validate(
             full=True  # Arrow does not look at the UTF-8 of strings by itself
         )
     except pa.ArrowInvalid:
@@ -120,51 +135,35 @@ def block_from_table(table: pa.Table, fields: Fields, line: int) -> Block | None
     offsets = np.frombuffer(places, dtype=np.int64)[column.offset :][: len(column) + 1]
     text = memoryview(data)[int(offsets[0]) : int(offsets[-1])] if data else memoryview(b"")
     offsets = offsets - offsets[0]
-    return Block(text, offsets, ids, line) if _good_texts(text, offsets) else None
+    if not _good_texts(text, offsets):
+        return None
+    meta = _meta(table, fields)
+    return None if meta is None else Block(text, offsets, ids, line, meta)
 
 
-def json_table(data: bytes, fields: Fields, id_type: pa.DataType) -> pa.Table | None:
-    """The used fields of JSON objects, or None if Arrow does not take them.
-
-    Arrow refuses what is not JSON, a used key that is there twice and a value of another
-    type; it passes over fields that are not asked for.
-    """
-    types = dict.fromkeys(fields.text, pa.string()) | {fields.id: id_type}
-    reading = pj.ReadOptions(use_threads=False, block_size=len(data) + 1)
-    parsing = pj.ParseOptions(
-        explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
-    )
+def _meta(table: pa.Table, fields: Fields) -> tuple[Values, ...] | None:
+    """Metadata in the rows of a table, or None if a value is none that Python has."""
+    names = table.column_names
+    nothing = pa.chunked_array([pa.nulls(len(table), pa.string())])
+    columns = [table[name] if name in names else nothing for name in fields.meta]
+    fields.meet([name for name in fields.used if name in names])
     try:
-        return pj.read_json(pa.BufferReader(data), reading, parsing)
-    except pa.ArrowException:
+        return tuple(map(_values, columns))
+    except (ValueError, OverflowError):
         return None
 
 
-def _one_object_a_line(data: bytes) -> int:
-    """How many lines there are, if each looks like an object; else 0.
-
-    Within a JSON value no ``}`` is followed by a ``{``: where one ends a line and the other
-    begins the next, one object ends and another begins.
-    """
-    array = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(array == _NEWLINE)
-    if array.size == 0 or array[0] != _BRACE or ends.size == 0 or ends[-1] != array.size - 1:
-        return 0
-    good = (array[ends - 1] == _UNBRACE).all() and (array[ends[:-1] + 1] == _BRACE).all()
-    return ends.size if good else 0
+def _values(column: pa.ChunkedArray) -> Values:
+    kind = column.type
+    member = kind.value_type if pa.types.is_list(kind) else kind
+    if _is_text(member) or (member is kind and _is_whole(kind)):
+        whole: pa.Array = (
+            pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
+        )
+        return whole
+    values: list[Any] = column.to_pylist()
+    return values
 
 
-def block_from_json(data: bytes, fields: Fields, line: int, id_types: list[Any]) -> Block | None:
-    """Lines of JSON as a block, or None if a line needs a closer look.
-
-    `id_types` are the types to try for the id; the one that fits comes first next time.
-    """
-    count = 0 if fields.meta else _one_object_a_line(data)
-    if not count:
-        return None
-    for id_type in list(id_types):
-        table = json_table(data, fields, id_type)
-        if table is not None:
-            id_types.sort(key=lambda other: other != id_type)
-            return block_from_table(table, fields, line) if len(table) == count else None
-    return None
+def _is_whole(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))

@@ -6,6 +6,7 @@ kernel in `scan.py`, take their classes from the table made here.
 
 from __future__ import annotations
 
+import string
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,19 +18,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "ACCENT",
+    "ALNUM",
+    "ALPHA",
     "APOSTROPHE",
     "CLAUSE",
+    "CLOSER",
+    "DECIMAL",
     "DIGIT",
+    "FLAGS",
     "HOLE",
+    "HOST",
     "HYPHEN",
     "JOIN",
     "LETTER",
+    "LOCAL",
     "LOWER",
     "MARK",
+    "MORE_WORD",
+    "NAME",
+    "PAGES",
+    "PRINTABLE",
     "SENTENCE",
+    "SMALL",
     "SPACE",
     "STOP",
     "SYMBOL",
+    "TRAIL",
+    "UPPER",
+    "WHITE",
     "Tables",
     "name_hash",
     "tables",
@@ -63,6 +80,40 @@ _PATTERNS = {
 }
 
 PAGES = (sys.maxunicode + 1) // 256
+
+# What an ASCII character may be part of.
+WHITE, UPPER, SMALL, DECIMAL, PRINTABLE, LOCAL, HOST, TRAIL, CLOSER, ACCENT, NAME = (
+    np.uint16(1 << bit)
+    for bit in range(11)  # typed, or each value would compile its own helper
+)
+MORE_WORD = np.uint16(1 << 11)
+ALPHA = UPPER | SMALL
+ALNUM = ALPHA | DECIMAL
+
+
+def _flags() -> NDArray[np.uint16]:
+    alphanumeric = string.ascii_letters + string.digits
+    members = {
+        WHITE: " \t\n\v\f\r",
+        UPPER: string.ascii_uppercase,
+        SMALL: string.ascii_lowercase,
+        DECIMAL: string.digits,
+        PRINTABLE: map(chr, range(33, 127)),
+        LOCAL: alphanumeric + "._%+-",  # of a mail address, before the @
+        HOST: alphanumeric + "._-",
+        TRAIL: ".,;:!?)'",  # punctuation after an address, not part of it
+        CLOSER: ")]}\"'",  # may stand between a full stop and the space after it
+        ACCENT: "\"'`^~=.",
+        NAME: alphanumeric + ":._-",  # of a tag
+        MORE_WORD: "'\\{",  # may carry on a word: apostrophes and LaTeX accents
+    }
+    table = np.zeros(256, dtype=np.uint16)
+    for flag, characters in members.items():
+        table[[ord(c) for c in characters]] |= flag
+    return table
+
+
+FLAGS = _flags()
 
 # Markup that may stand inside a sentence; any other tag ends it.
 INLINE_TAGS = frozenset(

@@ -15,9 +15,9 @@ from strod.errors import UsageError
 from strod.extras import install
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
-__all__ = ["composed", "fold", "has_elisions", "stemmer"]
+__all__ = ["composed", "fold", "has_elisions", "stemmer", "word_folder"]
 
 _LATEX_ACCENT = re.compile(r"\{?\\([\"'`^~=.])\{?([A-Za-z])\}?\}?")
 _COMBINING = dict(zip("\"'`^~=.", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307", strict=True))
@@ -99,3 +99,16 @@ def stemmer(language: str) -> Callable[[str], str]:
         raise UsageError(f"`stem` needs another package: {install('stem')}") from error
     stem: Callable[[str], str] = snowballstemmer.stemmer(_SNOWBALL[language]).stemWord
     return stem
+
+
+def word_folder(language: str, stop: Container[str], *, stem: bool) -> Callable[[str], str]:
+    """Written form → word, stemmed if wanted. Stop words are not stemmed."""
+    if not stem:
+        return lambda written: fold(written, language) or written
+    stemmed = stemmer(language)
+
+    def folded(written: str) -> str:
+        word = fold(written, language) or written
+        return word if word in stop else stemmed(word) or word
+
+    return folded

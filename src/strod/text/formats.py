@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
-from strod.text.blocks import Block, block_from_json, block_from_table, json_table
+from strod.text.blocks import Block, block_from_table
+from strod.text.json_blocks import JsonBlocks, json_table
 from strod.text.records import LONGEST_DOCUMENT, Document, Fields, Reject, document, from_record
-from strod.text.streams import DamagedStreamError, blocks, full_lines
+from strod.text.streams import DamagedStreamError, blocks, full_lines, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,6 +68,7 @@ class _JsonReader:
         self._fields = fields
         self._used = frozenset(fields.used)
         self._last: list[tuple[str, Any]] = []
+        self._blocks = JsonBlocks(fields, self._parse)
 
     def _pairs(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
         self._last = items  # of the outermost object in the end
@@ -94,13 +96,18 @@ class _JsonReader:
     def _rescued(self, line: bytes, reject: Reject) -> Document | Reject:
         """Blocks do not mind what is in the fields they pass over, so neither do lines."""
         if not self._fields.meta:
-            table = json_table(line, self._fields, pa.string())
+            types = dict.fromkeys((self._fields.id, *self._fields.text), pa.string())
+            table = json_table(line, types)
             if table is not None and len(table) == 1:
                 block = block_from_table(table, self._fields, reject.line)
                 if block is not None:
                     identifier = block.ids[0] if block.ids else None
                     return document(bytes(block.text), reject.line, identifier)
         return reject
+
+    def block(self, data: bytes, number: int) -> Block | None:
+        """The documents of some lines, or None if one needs a closer look."""
+        return None if _is_crowded(data) else self._blocks.block(data, number)
 
     def document(self, line: bytes, number: int) -> Document | Reject:  # noqa: PLR0911
         """The document on a line."""
@@ -126,7 +133,6 @@ class _JsonReader:
 def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
     """One JSON object a line; empty lines are passed over."""
     reader = _JsonReader(fields)
-    id_types = [pa.string(), pa.int64()]
     number = 1
     try:
         for piece in blocks(data, LONGEST_LINE):
@@ -134,8 +140,7 @@ def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
                 yield Reject(TOO_LONG, number)
                 number += 1
                 continue
-            crowded = _is_crowded(piece)
-            block = None if crowded else block_from_json(piece, fields, number, id_types)
+            block = reader.block(piece, number)
             if block is not None:
                 yield block
                 number += len(block)
@@ -149,15 +154,17 @@ def read_json_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
 
 
 def read_lines(data: Iterator[bytes], fields: Fields) -> Iterator[Item]:
-    """One document a line; empty lines are passed over."""
+    """One document a line; empty lines are passed over unless they may be documents."""
     nothing = (None,) * len(fields.meta)
     number = 0
     try:
-        for number, line in full_lines(data, LONGEST_LINE):
+        every = enumerate(lines(data, LONGEST_LINE), start=1) if fields.blank else None
+        for number, line in every or full_lines(data, LONGEST_LINE):
             if line is None:
                 yield Reject(TOO_LONG, number)
-            elif not line.isspace():
-                yield document(line.removesuffix(b"\r"), number, meta=nothing)
+            elif fields.blank or not line.isspace():
+                text = line.removesuffix(b"\r")
+                yield document(text, number, meta=nothing, blank=fields.blank)
     except DamagedStreamError as error:
         yield Reject(DAMAGED, number + 1, str(error))
 

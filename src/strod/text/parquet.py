@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from strod.store.pages import BadPageError, chunk_places, pages
 from strod.text import formats, slices
 from strod.text.blocks import Block
-from strod.text.pages import BadPageError, pages
 from strod.text.records import Reject
 from strod.text.streams import CHUNK, DamagedStreamError, Expansion
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["read_parquet"]
 
 LARGEST_PAGE = 256 << 20  # bytes, unpacked
+LARGEST_ROW = 512 << 20  # bytes that the lists of a page may become
 MOST_VALUES = 1 << 24  # in a page
 MOST_MEMBERS = 1 << 26  # of the lists of a row group
 BATCH_BYTES = 32 << 20  # at most, about
@@ -37,20 +38,19 @@ ROW_BYTES = 64  # what a row counts for, however little is in it
 class _Chunk:
     """What the headers say of a column in a row group; an error if too much is in it."""
 
-    def __init__(self, file: BinaryIO, about: Any, *, is_list: bool) -> None:
+    def __init__(self, file: BinaryIO, place: tuple[int, int], *, is_list: bool) -> None:
         self.width = self.entries = self.dictionary = members = 0
-        place = about.data_page_offset
-        if about.has_dictionary_page and 0 < about.dictionary_page_offset < place:
-            place = about.dictionary_page_offset
-        for page in pages(file, place, place + about.total_compressed_size):
+        for page in pages(file, *place):
             if page.size > LARGEST_PAGE or page.values > MOST_VALUES:
                 raise DamagedStreamError(f"a page of {page.size:,} bytes; write smaller pages")
             if page.is_dictionary:
                 self.dictionary, self.entries = page.size, page.values
                 continue
             members += page.values
+            if is_list and page.width * page.values > LARGEST_ROW:
+                raise DamagedStreamError("lists of values that repeat others; write them plainly")
             if not page.in_dictionary:
-                self.width = max(self.width, page.size // max(page.values, 1))
+                self.width = max(self.width, page.width)
         if is_list and members > MOST_MEMBERS:
             raise DamagedStreamError("lists that are too long; write smaller row groups")
 
@@ -71,15 +71,24 @@ class _File:
         self.lists = [one.path for one in strings if one.max_repetition_level]
         self._flat = [one.path for one in strings if not one.max_repetition_level]
         self._path = path
+        self._chunks: list[list[tuple[int, int]]] | None = None
 
     def _is_used(self, path: str) -> bool:
         return any(path == name or path.startswith(f"{name}.") for name in self.names)
 
+    def _places(self, raw: BinaryIO, group: int) -> list[tuple[int, int]]:
+        """Where the columns of a row group are, as the file itself says."""
+        if self._chunks is None:
+            self._chunks = chunk_places(raw)
+        if len(self._chunks) <= group or len(self._chunks[group]) <= max(self._used, default=-1):
+            raise BadPageError("fewer columns than it says")
+        return self._chunks[group]
+
     def row_bytes(self, raw: BinaryIO, group: int) -> int:
         """About how large a value of a row group is at most."""
-        about, largest, asked = self.about.row_group(group), 1, {}
+        places, largest, asked = self._places(raw, group), 1, {}
         for i, leaf in self._used.items():
-            chunk = _Chunk(raw, about.column(i), is_list=leaf.max_repetition_level > 0)
+            chunk = _Chunk(raw, places[i], is_list=leaf.max_repetition_level > 0)
             largest = max(largest, chunk.width, leaf.length)
             if chunk.dictionary and leaf.path in self._flat:
                 asked[leaf.path] = chunk

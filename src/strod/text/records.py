@@ -51,6 +51,8 @@ class Fields:
         Of several text fields, those that some document had.
     met : dict of None
         Names of fields that records have, up to `MOST_NAMES`; kept if there is `meta`.
+    blank : bool
+        Whether an empty text is a document, too: a line that keeps its place.
     """
 
     text: tuple[str, ...] = ("text",)
@@ -59,6 +61,7 @@ class Fields:
     meta: tuple[str, ...] = ()
     seen: set[str] = field(default_factory=set, compare=False)
     met: dict[str, None] = field(default_factory=dict, compare=False)
+    blank: bool = False
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -72,9 +75,14 @@ class Fields:
 
 
 def document(
-    text: str | bytes, line: int, identifier: bytes | None = None, meta: tuple[Any, ...] = ()
+    text: str | bytes,
+    line: int,
+    identifier: bytes | None = None,
+    meta: tuple[Any, ...] = (),
+    *,
+    blank: bool = False,
 ) -> Document | Reject:
-    """Check one text: UTF-8, not empty, no NUL, not too long."""
+    """Check one text: UTF-8, not empty unless it may be `blank`, no NUL, not too long."""
     try:
         if isinstance(text, str):
             text = text.encode()
@@ -88,7 +96,7 @@ def document(
         return Reject("broken UTF-8" if broken else "lone surrogate", line)
     if b"\0" in text:
         return Reject("NUL byte in the text", line)
-    if not text or text.isspace():
+    if not blank and (not text or text.isspace()):
         return Reject("empty document", line)
     if len(text) > LONGEST_DOCUMENT:
         return Reject("document too long", line, f"{len(text):,} bytes")
@@ -143,11 +151,11 @@ def from_record(record: Mapping[str, Any], line: int, fields: Fields) -> Documen
     meta = tuple([record.get(name) for name in fields.meta]) if fields.meta else ()
     value = record.get(fields.id)
     if value is None and not fields.id_required:
-        return document(text, line, None, meta)
+        return document(text, line, None, meta, blank=fields.blank)
     identifier = _identifier(value)
     if isinstance(identifier, str):
         return Reject(identifier, line, f"field {fields.id!r}")
-    return document(text, line, identifier, meta)
+    return document(text, line, identifier, meta, blank=fields.blank)
 
 
 def _names(record: Mapping[str, Any], most: int = 8) -> str:

@@ -52,7 +52,7 @@ from strod.text.characters import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Tokens", "tokens"]
+__all__ = ["Tokens", "tokens", "word_spans"]
 
 Tokens = list["str | int"]
 
@@ -275,3 +275,16 @@ def tokens(text: str, *, numbers: bool = False) -> Tokens:
     ["Don't", 'use', -2, 'E', 'coli']
     """
     return _Scanner(text, numbers=numbers).run()
+
+
+def word_spans(text: str, *, numbers: bool = False) -> list[tuple[int, int]]:
+    """Begin and end of each word of `text`.
+
+    Examples
+    --------
+    >>> word_spans("Don't use http://x.org")
+    [(0, 5), (6, 9)]
+    """
+    scanner = _Scanner(text, numbers=numbers)
+    scanner.run()
+    return [(at, at + len(word)) for at, word in scanner.entries if isinstance(word, str)]

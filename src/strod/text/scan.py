@@ -13,32 +13,41 @@ of comparisons.
 
 from __future__ import annotations
 
-import string
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from strod.compute.kernels import helper, kernel
 from strod.text.characters import (
+    ACCENT,
+    ALNUM,
+    ALPHA,
     APOSTROPHE,
     CLAUSE,
+    CLOSER,
+    DECIMAL,
     DIGIT,
+    FLAGS,
     HOLE,
+    HOST,
     HYPHEN,
     JOIN,
     LETTER,
+    LOCAL,
     LOWER,
     MARK,
+    MORE_WORD,
+    NAME,
     PAGES,
+    PRINTABLE,
     SENTENCE,
+    SMALL,
     SPACE,
     STOP,
+    TRAIL,
+    UPPER,
+    WHITE,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["hash_spans", "scan"]
+__all__ = ["hash_spans", "scan", "stretch"]
 
 # Kernels take arrays and machine integers; numba infers the types.
 # mypy: disable-error-code="no-untyped-def", no-check-untyped-defs
@@ -58,40 +67,6 @@ _CASE, _NO_CASE = np.uint8(0), np.uint8(32)
 _TAG = np.uint8(ord("<"))
 _FNV, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(32)
 
-# What an ASCII character may be part of.
-_WHITE, _UPPER, _SMALL, _DECIMAL, _PRINTABLE, _LOCAL, _HOST, _TRAIL, _CLOSER, _ACCENT, _NAME = (
-    np.uint16(1 << bit)
-    for bit in range(11)  # typed, or each value would compile its own helper
-)
-_MORE_WORD = np.uint16(1 << 11)
-_ALPHA = _UPPER | _SMALL
-_ALNUM = _ALPHA | _DECIMAL
-
-
-def _flags() -> NDArray[np.uint16]:
-    alphanumeric = string.ascii_letters + string.digits
-    members = {
-        _WHITE: " \t\n\v\f\r",
-        _UPPER: string.ascii_uppercase,
-        _SMALL: string.ascii_lowercase,
-        _DECIMAL: string.digits,
-        _PRINTABLE: map(chr, range(33, 127)),
-        _LOCAL: alphanumeric + "._%+-",  # of a mail address, before the @
-        _HOST: alphanumeric + "._-",
-        _TRAIL: ".,;:!?)'",  # punctuation after an address, not part of it
-        _CLOSER: ")]}\"'",  # may stand between a full stop and the space after it
-        _ACCENT: "\"'`^~=.",
-        _NAME: alphanumeric + ":._-",  # of a tag
-        _MORE_WORD: "'\\{",  # may carry on a word: apostrophes and LaTeX accents
-    }
-    table = np.zeros(256, dtype=np.uint16)
-    for flag, characters in members.items():
-        table[[ord(c) for c in characters]] |= flag
-    return table
-
-
-_FLAGS = _flags()
-
 
 @helper
 def _character(text, p, kinds):
@@ -110,7 +85,7 @@ def _character(text, p, kinds):
 @helper
 def _run_end(text, p, end, flags):
     """End of the run of characters with one of `flags` at `p`."""
-    while p < end and _FLAGS[text[p]] & flags:
+    while p < end and FLAGS[text[p]] & flags:
         p += 1
     return p
 
@@ -120,14 +95,14 @@ def _accent_end(text, p, end):
     r"""End of a LaTeX accent such as \"o, \"{o} or {\"o} at `p`; `p` if there is none."""
     braced = text[p] == _BRACE
     q = p + 1 if braced else p
-    if q + 2 >= end or text[q] != _BACKSLASH or not _FLAGS[text[q + 1]] & _ACCENT:
+    if q + 2 >= end or text[q] != _BACKSLASH or not FLAGS[text[q + 1]] & ACCENT:
         return p
     q += 2
     if q + 2 < end and text[q] == _BRACE and text[q + 2] == _UNBRACE:
-        good = _FLAGS[text[q + 1]] & _ALPHA
+        good = FLAGS[text[q + 1]] & ALPHA
         q += 3
     else:
-        good = _FLAGS[text[q]] & _ALPHA
+        good = FLAGS[text[q]] & ALPHA
         q += 1
     if braced:
         good = good and q < end and text[q] == _UNBRACE
@@ -165,8 +140,8 @@ def _word_end(text, p, end, kinds):
 @helper
 def _address_end(text, p, end):
     """End of the address that runs through `p`, without the punctuation after it."""
-    q = _run_end(text, p, end, _PRINTABLE)
-    while q > p and _FLAGS[text[q - 1]] & _TRAIL:
+    q = _run_end(text, p, end, PRINTABLE)
+    while q > p and FLAGS[text[q - 1]] & TRAIL:
         q -= 1
     return q
 
@@ -176,11 +151,11 @@ def _junk_end(text, p, end):
     """End of a chunk of encoded data (base64, uuencode, hashes) at `p`; `p` if it is none."""
     q = p
     letters, pieces, before, compound = 0, 0, 0, True
-    while q < end and _FLAGS[text[q]] & _PRINTABLE:
-        kind = _FLAGS[text[q]] & _ALPHA
+    while q < end and FLAGS[text[q]] & PRINTABLE:
+        kind = FLAGS[text[q]] & ALPHA
         if kind:
             letters += 1
-            if before == 0 or (kind == _UPPER and before == _SMALL):
+            if before == 0 or (kind == UPPER and before == SMALL):
                 pieces += 1
         elif text[q] != _MINUS:
             compound = False
@@ -229,9 +204,9 @@ def _markup(text, p, end, names):
     special = q < end and (text[q] == 33 or text[q] == 63)  # ! or ?
     q += closing or special
     name = q
-    q = _run_end(text, q, end, _NAME)
+    q = _run_end(text, q, end, NAME)
     name_end = q
-    spaced = q < end and _FLAGS[text[q]] & _WHITE
+    spaced = q < end and FLAGS[text[q]] & WHITE
     values = False
     while q < end and text[q] != _LESS and text[q] != _MORE:
         values |= text[q] == _EQUAL
@@ -240,9 +215,9 @@ def _markup(text, p, end, names):
         return CLAUSE, p + 1
     if special:
         return SENTENCE, q + 1
-    bare = _run_end(text, name_end, q, _WHITE)
+    bare = _run_end(text, name_end, q, WHITE)
     bare += bare < q and text[bare] == _SLASH
-    if name == name_end or not _FLAGS[text[name]] & _ALPHA:
+    if name == name_end or not FLAGS[text[name]] & ALPHA:
         return CLAUSE, p + 1
     if bare < q and not (spaced and values):
         return CLAUSE, p + 1
@@ -257,9 +232,9 @@ def _markup(text, p, end, names):
 @helper
 def _command(text, p, end, names):
     r"""Marker and end of what the backslash at `p` begins: \alpha, \cite{key}, \, or itself."""
-    q = _run_end(text, p + 1, end, _ALPHA)
+    q = _run_end(text, p + 1, end, ALPHA)
     if q == p + 1:
-        return NOTHING, q + (q < end and (_FLAGS[text[q]] & _PRINTABLE) != 0)
+        return NOTHING, q + (q < end and (FLAGS[text[q]] & PRINTABLE) != 0)
     if _known(text, p + 1, q, names, _BACKSLASH, _CASE):
         q = _group_end(text, q, end, _OPEN, _CLOSE)
         q = _group_end(text, q, end, _BRACE, _UNBRACE)
@@ -283,9 +258,9 @@ def _math(text, p, end):
         if q + 1 < end and text[q + 1] == _DOLLAR:
             return HOLE, q + 2
     elif not (
-        _FLAGS[text[p + 1]] & _WHITE
-        or _FLAGS[text[q - 1]] & _WHITE
-        or (q + 1 < end and _FLAGS[text[q + 1]] & _DECIMAL)
+        FLAGS[text[p + 1]] & WHITE
+        or FLAGS[text[q - 1]] & WHITE
+        or (q + 1 < end and FLAGS[text[q + 1]] & DECIMAL)
     ):
         return HOLE, q + 1
     return CLAUSE, p + 1
@@ -294,7 +269,7 @@ def _math(text, p, end):
 @helper
 def _dot(text, p, end, kinds):
     """Marker of the full stop at `p`."""
-    q = _run_end(text, p + 1, end, _CLOSER)
+    q = _run_end(text, p + 1, end, CLOSER)
     spaced = q >= end
     while q < end:
         kind, width = _character(text, q, kinds)
@@ -322,7 +297,7 @@ def _separator(text, p, end, kinds, names, word_end, size):
     if byte == _DOLLAR:
         return _math(text, p, end)
     if byte == _AND:
-        r = _run_end(text, q + (q < end and text[q] == _HASH), end, _ALNUM)
+        r = _run_end(text, q + (q < end and text[q] == _HASH), end, ALNUM)
         if 2 <= r - q <= 9 and r < end and text[r] == _SEMICOLON:
             q = r + 1
     if kind == STOP:
@@ -342,12 +317,12 @@ def _address(text, p, begin, end, word_start):
     if text[p] == _COLON:
         if p + 2 < end and text[p + 1] == _SLASH and text[p + 2] == _SLASH:
             return word_start, _address_end(text, p + 3, end)
-    elif p + 1 < end and _FLAGS[text[p + 1]] & _ALNUM:
+    elif p + 1 < end and FLAGS[text[p + 1]] & ALNUM:
         q = p
-        while q > begin and _FLAGS[text[q - 1]] & _LOCAL:
+        while q > begin and FLAGS[text[q - 1]] & LOCAL:
             q -= 1
         if q <= word_start:
-            return q, _run_end(text, p + 1, end, _HOST)
+            return q, _run_end(text, p + 1, end, HOST)
     return -1, p
 
 
@@ -386,9 +361,89 @@ def _white_end(text, p, end, kinds):
 @helper
 def _is_www(text, p, q, end):
     """Whether the word from `p` to `q` is the www of an address."""
-    if q - p != 3 or q + 1 >= end or text[q] != _DOT or not _FLAGS[text[q + 1]] & _ALNUM:
+    if q - p != 3 or q + 1 >= end or text[q] != _DOT or not FLAGS[text[q + 1]] & ALNUM:
         return False
     return text[p] | 32 == text[p + 1] | 32 == text[p + 2] | 32 == _SMALL_W
+
+
+@helper
+def stretch(text, begin, end, whole, kinds, names, numbers, seed, starts, lengths, hashes, n):
+    """Find the words from `begin` on, where a chunk begins; parameters as of `scan`.
+
+    Unless the `whole` is wanted, they end where another chunk begins: what comes before it says
+    nothing of its words. Returns where they end, and the number of entries.
+    """
+    first, p = n, begin
+    pending = np.int64(NOTHING)
+    word_start = word_end = np.int64(-1)
+    size = np.int64(0)  # of the last run of word characters, 0 for a number
+    chunk = p  # where the chunk begins that is not yet looked at
+    while p < end:
+        byte = text[p]
+        if byte == _BLANK:
+            p += 1
+            chunk = p
+            if whole:
+                continue
+            break
+        kind = np.int64(kinds[byte])
+        if byte >= 0x80:
+            kind = _character(text, p, kinds)[0]
+        if kind == SPACE:
+            p, marker = _white_end(text, p, end, kinds)
+            pending = max(pending, marker)
+            chunk = p
+            if whole:
+                continue
+            break
+        q = p
+        if chunk == p:
+            q = _chunk_end(text, p, end)
+        if q > p:
+            pending = max(pending, HOLE)
+        elif LETTER <= kind <= DIGIT or (
+            (byte == _BACKSLASH or byte == _BRACE) and _accent_end(text, p, end) > p
+        ):
+            value = seed
+            while q < end and text[q] < 0x80 and LETTER <= kinds[text[q]] <= DIGIT:
+                value = (value ^ np.uint64(text[q])) * _PRIME
+                q += 1
+            size, last = q - p, 0
+            if q > p:
+                last = np.int64(kinds[text[q - 1]])
+            if q == p or (q < end and (text[q] >= 0x80 or FLAGS[text[q]] & MORE_WORD)):
+                q, size, kind, last = _word_end(text, p, end, kinds)
+                value = _hash(text, p, q, seed)
+            number = kind == DIGIT and not (size == 2 and (last == LOWER or last == LETTER))
+            dropped = size > LONGEST_WORD or (number and not numbers)
+            size = 0 if number else size
+            word_start, word_end = p, q
+            if _is_www(text, p, q, end):
+                pending, q = max(pending, HOLE), _address_end(text, q, end)
+            elif dropped:
+                pending = max(pending, HOLE)
+            else:
+                if pending > NOTHING and n > first:
+                    starts[n], lengths[n] = p, pending
+                    n += 1
+                pending = np.int64(NOTHING)
+                starts[n], lengths[n] = p, q - p
+                hashes[n] = value ^ (value >> _HALF)
+                n += 1
+        else:
+            start = np.int64(-1)
+            if (byte == _COLON or byte == _AT) and word_end == p:
+                start, q = _address(text, p, begin, end, word_start)
+            if start >= 0:  # take back the words that turn out to be part of the address
+                pending = max(pending, HOLE)
+                while n > first and starts[n - 1] >= start:
+                    n -= 1
+                    pending = max(pending, lengths[n]) if lengths[n] < 0 else pending
+            else:
+                marker, q = _separator(text, p, end, kinds, names, word_end, size)
+                pending = max(pending, marker)
+        p = q
+    return p, n
 
 
 @kernel
@@ -419,75 +474,13 @@ def scan(text, bounds, kinds, names, numbers, seed, starts, lengths, hashes, sto
     int
         The number of entries.
     """
-    n = 0
+    n = np.int64(0)
     for d in range(stops.size):
-        first, p, end = n, bounds[d], bounds[d + 1]
-        pending = np.int64(NOTHING)
-        word_start = word_end = np.int64(-1)
-        size = np.int64(0)  # of the last run of word characters, 0 for a number
-        chunk = p  # where the chunk begins that is not yet looked at
-        while p < end:
-            byte = text[p]
-            if byte == _BLANK:
-                p += 1
-                chunk = p
-                continue
-            kind = np.int64(kinds[byte])
-            if byte >= 0x80:
-                kind = _character(text, p, kinds)[0]
-            if kind == SPACE:
-                p, marker = _white_end(text, p, end, kinds)
-                pending = max(pending, marker)
-                chunk = p
-                continue
-            q = p
-            if chunk == p:
-                q = _chunk_end(text, p, end)
-            if q > p:
-                pending = max(pending, HOLE)
-            elif LETTER <= kind <= DIGIT or (
-                (byte == _BACKSLASH or byte == _BRACE) and _accent_end(text, p, end) > p
-            ):
-                value = seed
-                while q < end and text[q] < 0x80 and LETTER <= kinds[text[q]] <= DIGIT:
-                    value = (value ^ np.uint64(text[q])) * _PRIME
-                    q += 1
-                size, last = q - p, 0
-                if q > p:
-                    last = np.int64(kinds[text[q - 1]])
-                if q == p or (q < end and (text[q] >= 0x80 or _FLAGS[text[q]] & _MORE_WORD)):
-                    q, size, kind, last = _word_end(text, p, end, kinds)
-                    value = _hash(text, p, q, seed)
-                number = kind == DIGIT and not (size == 2 and (last == LOWER or last == LETTER))
-                dropped = size > LONGEST_WORD or (number and not numbers)
-                size = 0 if number else size
-                word_start, word_end = p, q
-                if _is_www(text, p, q, end):
-                    pending, q = max(pending, HOLE), _address_end(text, q, end)
-                elif dropped:
-                    pending = max(pending, HOLE)
-                else:
-                    if pending > NOTHING and n > first:
-                        starts[n], lengths[n] = p, pending
-                        n += 1
-                    pending = np.int64(NOTHING)
-                    starts[n], lengths[n] = p, q - p
-                    hashes[n] = value ^ (value >> _HALF)
-                    n += 1
-            else:
-                start = np.int64(-1)
-                if (byte == _COLON or byte == _AT) and word_end == p:
-                    start, q = _address(text, p, bounds[d], end, word_start)
-                if start >= 0:  # take back the words that turn out to be part of the address
-                    pending = max(pending, HOLE)
-                    while n > first and starts[n - 1] >= start:
-                        n -= 1
-                        pending = max(pending, lengths[n]) if lengths[n] < 0 else pending
-                else:
-                    marker, q = _separator(text, p, end, kinds, names, word_end, size)
-                    pending = max(pending, marker)
-            p = q
-        stops[d] = n
+        begin, end = bounds[d], bounds[d + 1]
+        found = stretch(
+            text, begin, end, True, kinds, names, numbers, seed, starts, lengths, hashes, n
+        )
+        n = stops[d] = found[1]
     return n
 
 

@@ -379,7 +379,7 @@ def _read_objects(source: Iterable[Any], fields: Fields, _: Advance) -> Iterator
     nothing = (None,) * len(fields.meta)
     for number, item in enumerate(source, start=1):
         if isinstance(item, str | bytes):
-            yield document(item, number, meta=nothing)
+            yield document(item, number, meta=nothing, blank=fields.blank)
         elif isinstance(item, Mapping):
             yield from_record(item, number, fields)
         else:

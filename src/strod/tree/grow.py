@@ -7,143 +7,44 @@ of the topics that are to be split next. Two more find what topics weigh and whi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strod.errors import UsageError
-from strod.model.decompose import POWER, NotSplit
-from strod.model.grouping import cut
-from strod.model.model import Model
-from strod.model.sampling import ENOUGH
+from strod.model.decompose import NotSplit
+from strod.model.grouping import cut, inner_children, inside
 from strod.passes.decompose import Sample, decompose
 from strod.passes.place import Wanted, place
-from strod.passes.weigh import measure, weigh
+from strod.tree.budget import chosen, gain
+from strod.tree.ground import model_of
+from strod.tree.grown import Grown
 from strod.tree.revise import mass_weight, mixed_words
-from strod.tree.top_words import find_top_words
-from strod.values.shares import structure
-from strod.values.topic import ROOT, Component, Node, child_id, number_children
+from strod.tree.weights import counted_documents, finish
+from strod.values.topic import ROOT, Component, Node, child_id
+from strod.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from strod.engine.protocol import Engine
-    from strod.model.options import TreeOptions
-    from strod.model.placed import Documents, Ref
     from strod.moments.counts import Counts
-    from strod.progress import Progress
-    from strod.tensor.power import Power
-    from strod.values.shares import ShareStore
+    from strod.tree.ground import Ground
     from strod.values.split import Decomposition
 
     Array = NDArray[np.float64]
     Splitter = Callable[[Node, list[Counts]], Decomposition]
 
-__all__ = [
-    "Ground",
-    "Grown",
-    "deepen",
-    "expand",
-    "finish",
-    "grow",
-    "grow_tree",
-    "make_children",
-    "measured",
-    "model_of",
-    "split",
-]
+__all__ = ["deepen", "expand", "free_name", "grow", "grow_tree", "make_children", "split"]
 
 COUNT_BYTES = 56  # of a topical count in memory, with what is derived from it
 SMALL = 64 << 20  # bytes that are always there
 TENSORS = 10  # copies of the tensor of a node, at the worst moment
 BELOW = 0.25  # of the sample of the root: topics below it are told apart by less
 SPREAD = 1.5  # times its weight: the counts that a topic has a share in
-
-
-@dataclass
-class Grown:
-    """A tree.
-
-    Attributes
-    ----------
-    nodes : dict of Node
-        By id, parents before children.
-    splits : dict of Decomposition
-        By the id of the topic that was decomposed.
-    passes : int
-        Passes over the documents.
-    learning : dict of dict
-        Of each decomposition that a baseline made: iterations, what they took, seconds in all.
-    """
-
-    nodes: dict[str, Node]
-    splits: dict[str, Decomposition] = field(default_factory=dict)
-    passes: int = 0
-    learning: dict[str, dict[str, float]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Ground:
-    """What a tree grows on, and how.
-
-    Attributes
-    ----------
-    refs : sequence of Ref
-        All documents, in their order.
-    retention : ndarray of shape (V,), float32
-        Share of a word's tokens that is kept.
-    options : TreeOptions
-        What to grow.
-    engine : Engine
-        Maps over documents and nodes.
-    book : ShareStore
-        Takes the shares of the documents.
-    progress : Progress
-        Is told how far the work is.
-    memory : int
-        Bytes that the samples of a level may take; a level that needs more is gathered in
-        several passes.
-    splitter : callable, optional
-        Decomposes a node instead of `split_node`: a method of the paper.
-    power : Power
-        Iterations of the tensor power method.
-    taken : collection of str
-        Names of decompositions that only other revisions have.
-    """
-
-    refs: Sequence[Ref[Documents]]
-    retention: NDArray[np.float32]
-    options: TreeOptions
-    engine: Engine
-    book: ShareStore
-    progress: Progress
-    memory: int = 1 << 30
-    splitter: Splitter | None = None
-    power: Power = POWER
-    taken: Collection[str] = ()
-
-    @cached_property
-    def documents(self) -> int:
-        """How many there are."""
-        return sum(ref.size for ref in self.refs)
-
-    @cached_property
-    def counts(self) -> int:
-        """Words of documents, each once."""
-        return sum(ref.open().counts.nnz for ref in self.refs)
-
-    @cached_property
-    def rate(self) -> float:
-        """Share of the documents that the root is learnt from."""
-        wanted = self.options.sample
-        if isinstance(wanted, int):
-            return min(1.0, wanted / max(self.documents, 1))
-        return 1.0 if wanted == "all" else min(1.0, ENOUGH / max(self.counts, 1))
 
 
 def grow(ground: Ground, occurrences: NDArray[np.int64]) -> Grown:
@@ -156,17 +57,51 @@ def grow_tree(tree: Grown, ground: Ground) -> Grown:
     """Grow a tree that is a root so far."""
     root = tree.nodes[ROOT]
     root.reason = "" if ground.options.height else "height"
-    if ground.options.height:
+    if ground.options.height and ground.options.topics:
+        _grow_within(tree, ground)
+    elif ground.options.height:
         split(tree, ground, root)
     finish(tree, ground, list(tree.nodes))
     return tree
 
 
-def model_of(tree: Grown, ground: Ground) -> Model:
-    """The model as far as the tree has grown."""
-    by_word = ground.options.topical == "word"
-    topics = structure(tree.nodes)
-    return Model(ground.retention, ground.options.clip, by_word, dict(tree.splits), topics)
+def _grow_within(tree: Grown, ground: Ground) -> None:
+    """Split the root and what is below it as far as the budget of topics goes.
+
+    Topics are decomposed before it is known whether they are split; all that may be needed
+    are decomposed at once. What is not needed in the end is taken away.
+    """
+    root = tree.nodes[ROOT]
+    _check_memory(ground, root)
+    parts: dict[str, Component] = {}  # what each topic that was decomposed is cut from
+    placed: set[str] = set()
+    gains: dict[str, float] = {}
+    pending = {ROOT: root.components}
+    while pending:
+        above = {parts[str(tree.nodes[t].parent)].split for t in pending if t != ROOT} - placed
+        placed |= above
+        made = [one for one in pending if _is_made_of_enough(tree, ground, one)]
+        done = _decomposed(tree, ground, pending, sorted(above), made)
+        parts |= done
+        for topic, part in done.items():
+            _cut(tree, ground, topic, part)
+        if ground.options.least_documents and done:
+            _with_enough(tree, ground, done)
+            placed |= {part.split for part in done.values()}
+        gains |= {topic: gain(tree.nodes, topic) for topic in done if tree.nodes[topic].children}
+        split, unknown = chosen(tree.nodes, gains, ground.options.topics)
+        pending = {topic: tree.nodes[topic].components for topic in unknown}
+    if gains and not split:
+        what = f"`topics` {ground.options.topics}: the root alone has {len(root.children)} children"
+        raise UsageError(f"{what}; give at least as many, or fewer `children`")
+    for topic in sorted(gains.keys() - set(split), key=lambda one: -tree.nodes[one].level):
+        _forget_children(tree, topic)
+        _make_leaf(tree, ground, topic, parts[topic])
+    for node in tree.nodes.values():
+        node.reason = node.reason or ("" if node.children else "topics")
+    used = dict.fromkeys(parts[topic].split for topic in split)
+    if rest := [name for name in used if name not in placed]:
+        _visit(tree, ground, rest, {})
 
 
 def split(
@@ -174,12 +109,13 @@ def split(
 ) -> list[str]:
     """Decompose a topic, or some parts of it, and so on below it; returns the new topics."""
     _check_memory(ground, node)
-    return deepen(tree, ground, {node.id: node.components if parts is None else parts})
+    pending = {node.id: node.components if parts is None else parts}
+    return deepen(tree, ground, pending, anew=True)
 
 
 def _check_memory(ground: Ground, node: Node) -> None:
     """Refuse what cannot fit: the sample of the root, or the tensor of a wide node."""
-    options, memory = ground.options, ground.memory
+    options, memory = ground.options.at(node.level), ground.memory
     fine = min(options.most(ahead=options.ahead(node.id)), len(ground.retention))
     sample = ground.rate * (ground.counts * COUNT_BYTES + ground.documents * fine * 4)
     sample = 0.0 if options.sample == "auto" else sample
@@ -196,25 +132,62 @@ def _check_memory(ground: Ground, node: Node) -> None:
             )
 
 
-def deepen(tree: Grown, ground: Ground, pending: Mapping[str, list[Component]]) -> list[str]:
+def deepen(
+    tree: Grown, ground: Ground, pending: Mapping[str, list[Component]], *, anew: bool = False
+) -> list[str]:
     """Decompose topics, each given with what it is made of, and those below; returns the new.
 
     Gather, decompose, make children; then place and gather in one pass, until no topic is left
-    that may be split.
+    that may be split. A topic that is made of enough fine topics is cut into those, but not if
+    it is to be learnt `anew`.
     """
     new: list[str] = []
     fresh: list[str] = []
     while pending or fresh:
-        done: dict[str, str] = {}
-        for batch in _batches(tree, ground, pending):
-            samples = _visit(tree, ground, fresh, batch)
-            fresh = []
-            done |= _decompose(tree, ground, batch, samples)
-        fresh = list(done.values())
-        children = [one for top in done for one in expand(tree, ground, top, done[top])]
+        made = [] if anew else [one for one in pending if _is_made_of_enough(tree, ground, one)]
+        done = _decomposed(tree, ground, pending, fresh, made)
+        fresh, anew = _own(tree, done), False
+        children = [one for top in done for one in _cut(tree, ground, top, done[top])]
+        if ground.options.least_documents and done:
+            children, fresh = _with_enough(tree, ground, done), []
         new += [child.id for child in children]
         pending = {child.id: child.components for child in children if not child.reason}
     return new
+
+
+def _decomposed(
+    tree: Grown,
+    ground: Ground,
+    pending: Mapping[str, list[Component]],
+    fresh: list[str],
+    made: Sequence[str],
+) -> dict[str, Component]:
+    """Place documents in what is fresh and decompose topics; what each of them is cut from.
+
+    Those that are `made` of fine topics are not decomposed again.
+    """
+    done = {topic: pending[topic][0] for topic in made}
+    others = {topic: parts for topic, parts in pending.items() if topic not in done}
+    for batch in _batches(tree, ground, others) if others or fresh else ():
+        samples = _visit(tree, ground, fresh, batch)
+        fresh = []
+        done |= _decompose(tree, ground, batch, samples)
+    return {topic: done[topic] for topic in pending if topic in done}
+
+
+def _is_made_of_enough(tree: Grown, ground: Ground, topic: str) -> bool:
+    """Whether a topic is one branch of a dendrogram with a fine topic for every child."""
+    node, children = tree.nodes[topic], ground.options.at(tree.nodes[topic].level).least
+    if len(node.components) != 1 or ground.splitter is not None:
+        return False
+    [(name, fine)] = node.components
+    branch = inside(tree.splits[name].merges, fine)
+    return len(fine) >= children and len(branch) == len(fine) - 1
+
+
+def _own(tree: Grown, done: Mapping[str, Component]) -> list[str]:
+    """Decompositions of topics, without those of topics above that these are cut from."""
+    return [part.split for topic, part in done.items() if part not in tree.nodes[topic].components]
 
 
 def _batches(
@@ -239,7 +212,7 @@ def _rate_of(tree: Grown, ground: Ground, topic: str, parts: list[Component]) ->
     share = max(mass_weight(tree, parts), 1e-9)
     if topic == ROOT or ground.options.sample != "auto":
         return min(1.0, ground.rate / share)
-    return min(1.0, BELOW * ENOUGH / max(float(ground.counts) * share, 1.0))
+    return min(1.0, BELOW * ground.enough / max(float(ground.counts) * share, 1.0))
 
 
 def _visit(
@@ -271,8 +244,8 @@ def _decompose(
     ground: Ground,
     masses: Mapping[str, list[Component]],
     samples: dict[str, list[Counts]],
-) -> dict[str, str]:
-    """Split topics; those that cannot be split become leaves. Returns names of decompositions."""
+) -> dict[str, Component]:
+    """Decompose topics; those that cannot be split become leaves."""
     if not masses:
         return {}
     ground.progress.stage("learning topics", len(masses), "nodes")
@@ -282,8 +255,9 @@ def _decompose(
         if isinstance(result, str):
             tree.nodes[topic].reason = result
             continue
-        done[topic] = _free_name(tree, ground, topic)
-        tree.splits[done[topic]] = replace(result, components=masses[topic])
+        name = free_name(tree, ground, topic)
+        tree.splits[name] = replace(result, components=masses[topic])
+        done[topic] = _all_of(tree, name)
     return done
 
 
@@ -294,7 +268,7 @@ def _found(
     topics = list(samples)
     if ground.splitter is None:
         threads = ground.engine.workers if len(topics) == 1 else 1
-        items = (Sample(topic, samples.pop(topic)) for topic in topics)
+        items = (Sample(topic, tree.nodes[topic].level, samples.pop(topic)) for topic in topics)
         given = len(ground.retention), ground.options, threads, ground.power
         yield from ground.engine.map(decompose, items, *given)
         return
@@ -305,16 +279,30 @@ def _found(
             yield str(leaf)
 
 
-def _free_name(tree: Grown, ground: Ground, topic: str) -> str:
+def free_name(tree: Grown, ground: Ground, topic: str) -> str:
     """Name of a decomposition of a topic: its id, with a number if there were others."""
     names = (topic if n == 1 else f"{topic}-{n}" for n in count(1))
     return next(n for n in names if n not in tree.splits and n not in ground.taken)
 
 
 def expand(tree: Grown, ground: Ground, topic: str, name: str) -> list[Node]:
-    """Children of a topic, one for each topic that it was decomposed into."""
-    size = tree.splits[name].topics.size
-    return make_children(tree, ground, tree.nodes[topic], Component(name, list(range(size))), size)
+    """Children of a topic, of its decomposition."""
+    return _cut(tree, ground, topic, _all_of(tree, name))
+
+
+def _all_of(tree: Grown, name: str) -> Component:
+    return Component(name, list(range(tree.splits[name].topics.size)))
+
+
+def _cut(tree: Grown, ground: Ground, topic: str, part: Component) -> list[Node]:
+    """Children of a topic: fine topics, or groups of them."""
+    node, found, options = tree.nodes[topic], tree.splits[part.split], ground.options
+    if part not in node.components:
+        return make_children(tree, ground, node, part, found.children or found.topics.size)
+    size = options.at(node.level).children
+    if not isinstance(size, int):
+        size = inner_children(found.merges, part.fine, options.width)
+    return make_children(tree, ground, node, part, size)
 
 
 def make_children(tree: Grown, ground: Ground, top: Node, part: Component, k: int) -> list[Node]:
@@ -347,56 +335,41 @@ def make_children(tree: Grown, ground: Ground, top: Node, part: Component, k: in
     return children
 
 
-def finish(
-    tree: Grown, ground: Ground, fresh: Collection[str], weighed: Collection[str] = ()
-) -> None:
-    """Documents of all topics, head words of new ones and their weights.
+def _with_enough(tree: Grown, ground: Ground, done: Mapping[str, Component]) -> list[Node]:
+    """Place documents in decompositions, by topic; their children must have enough of them.
 
-    The weights of those in `weighed` are known.
+    Where one has too few, the two that share most documents are put together. A topic that
+    cannot have two children stays a leaf.
     """
-    _count_documents(tree, ground, set(fresh) - set(weighed))
-    nodes = tree.nodes
-    for name in {nodes[name].parent for name in fresh} - {None}:
-        nodes[str(name)].children.sort(key=lambda name: (-nodes[name].weight, name))
-    number_children(nodes)
-    retention = ground.retention.astype(np.float64)
-    find_top_words(ground.refs, nodes, fresh, retention, ground.engine)
-    tree.passes += len(nodes) > 1
+    _visit(tree, ground, _own(tree, done), {})
+    least, waiting = ground.options.least_documents, dict(done)
+    while waiting:
+        sizes = dict(zip(tree.nodes, counted_documents(tree, ground)[2].tolist(), strict=True))
+        poor = [t for t in waiting if min(sizes[c] for c in tree.nodes[t].children) < least]
+        waiting = {topic: waiting[topic] for topic in poor}
+        for topic in poor:
+            children = len(tree.nodes[topic].children) - 1
+            _forget_children(tree, topic)
+            if children < 2:
+                why = f"a child would have fewer than {counted(least, 'document')}"
+                _make_leaf(tree, ground, topic, done[topic], why)
+                del waiting[topic]
+            else:
+                make_children(tree, ground, tree.nodes[topic], done[topic], children)
+    return [tree.nodes[child] for topic in done for child in tree.nodes[topic].children]
 
 
-def _count_documents(tree: Grown, ground: Ground, fresh: Collection[str]) -> None:
-    """Weights of the topics `fresh`, and for all how many documents' paths lead there."""
-    nodes, model, kept = tree.nodes, model_of(tree, ground), ground.book.kept()
-    weights, documents = np.zeros(len(nodes)), np.zeros(len(nodes), dtype=np.int64)
-    for weight, counted in ground.engine.map(weigh, ground.refs, model, kept):
-        weights += weight
-        documents += counted
-    for node, number in zip(nodes.values(), documents.tolist(), strict=True):
-        node.documents = number
-    _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh)
+def _forget_children(tree: Grown, topic: str) -> None:
+    """Take the children of a topic out of the tree."""
+    for child in tree.nodes[topic].children:
+        del tree.nodes[child]
+    tree.nodes[topic].children = []
 
 
-def measured(
-    tree: Grown, ground: Ground, masses: Mapping[str, list[Component]]
-) -> dict[str, float]:
-    """Sum over all documents of their shares in some masses, by name."""
-    given = model_of(tree, ground), ground.book.kept(), list(masses.values())
-    total = np.zeros(len(masses))
-    for part in ground.engine.map(measure, ground.refs, *given):
-        total += part
-    return dict(zip(masses, total.tolist(), strict=True))
-
-
-def _weigh(nodes: dict[str, Node], masses: dict[str, float], fresh: Collection[str]) -> None:
-    """Divide what a topic weighs, less its other children, among those that are fresh.
-
-    Without other documents since, this is the mean of the documents' shares; with some, topics
-    that are not fresh keep their weights and children add up to their parent all the same.
-    """
-    for node in nodes.values():  # parents before children
-        some = [name for name in node.children if name in fresh]
-        others = sum(nodes[name].weight for name in node.children if name not in fresh)
-        total = sum(masses[name] for name in some)
-        for name in some:
-            share = masses[name] / total if total else 1 / len(some)
-            nodes[name].weight = max(node.weight - others, 0.0) * share
+def _make_leaf(tree: Grown, ground: Ground, topic: str, part: Component, reason: str = "") -> None:
+    """A topic is not split after all; `part` is what it was cut from."""
+    node = tree.nodes[topic]
+    node.alpha0, node.reason = 0.0, reason
+    for name in _own(tree, {topic: part}):
+        ground.book.discard(name)
+        del tree.splits[name]

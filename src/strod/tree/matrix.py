@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 from strod.compute.blas import one_blas_thread
 from strod.model.draws import draws
 from strod.progress import Silent
-from strod.tree.grow import Ground, Grown, grow
+from strod.tree.ground import Ground
+from strod.tree.grow import grow
 from strod.values.shares import MemoryShareStore
 from strod.values.words import thinning
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from strod.engine.protocol import Engine
     from strod.model.options import TreeOptions
+    from strod.tree.grown import Grown
 
 __all__ = ["MatrixShard", "grow_matrix", "matrix_shards"]
 
@@ -60,7 +62,7 @@ def grow_matrix(
 ) -> tuple[Grown, MemoryShareStore]:
     """Grow a tree over the rows of `counts`; returns it and the documents' shares.
 
-    `more` are attributes of `strod.tree.grow.Ground`.
+    `more` are attributes of `strod.tree.ground.Ground`.
     """
     book = MemoryShareStore()
     occurrences = np.asarray(counts.sum(axis=0), dtype=np.int64).ravel()

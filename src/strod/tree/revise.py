@@ -7,7 +7,7 @@ others keep theirs to the last bit. Children always add up to their parent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -21,21 +21,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from strod.tree.grow import Grown
+    from strod.tree.grown import Grown
 
     Array = NDArray[np.float64]
 
 __all__ = [
+    "Legacy",
     "Plan",
-    "bequests",
+    "adopt",
+    "all_to",
+    "chain",
     "collapse",
     "combined",
     "descendants",
     "drop",
+    "leaves",
     "mass_weight",
     "merge",
     "mixed_words",
     "move",
+    "parent_of",
     "remove",
     "reorder",
     "surroundings",
@@ -56,17 +61,57 @@ class Plan:
         longer there. All others keep their numbers to the last bit.
     weighed : frozenset of str
         Those of the new and touched ones whose weight the verb knows.
+    pinned : tuple of str
+        Topics that stay only because they are pinned.
     """
 
     new: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     weighed: frozenset[str] = frozenset()
+    pinned: tuple[str, ...] = ()
 
     @property
     def counted(self) -> tuple[str, ...]:
         """Topics whose words, documents and phrases are to be found."""
         return self.new + self.touched
+
+    def after(self, first: Plan) -> Plan:
+        """Both, one after the other."""
+        new = tuple(name for name in first.new if name not in self.gone) + self.new
+        touched = dict.fromkeys(first.touched + self.touched)
+        gone = tuple(dict.fromkeys(first.gone + self.gone))
+        return Plan(
+            new,
+            tuple(name for name in touched if name not in (*new, *gone)),
+            gone,
+            first.weighed | self.weighed,
+        )
+
+
+@dataclass(frozen=True)
+class Legacy:
+    """Who gets what of a topic that is removed.
+
+    Attributes
+    ----------
+    given : dict of list of Component
+        Parts of it, by the leaf that gets them.
+    shares : dict of float
+        How much of it these are.
+    keeper : str or None
+        The topic that has what is left, in none of its children.
+    rest : list of Component
+        That.
+    rest_share : float
+        How much of it that is.
+    """
+
+    given: dict[str, list[Component]] = field(default_factory=dict)
+    shares: dict[str, float] = field(default_factory=dict)
+    keeper: str | None = None
+    rest: list[Component] = field(default_factory=list)
+    rest_share: float = 0.0
 
 
 def combined(masses: Iterable[Sequence[Component]]) -> list[Component]:
@@ -88,7 +133,7 @@ def descendants(tree: Grown, name: str) -> list[str]:
 
 def surroundings(tree: Grown, names: Iterable[str]) -> list[str]:
     """Some topics, all above them, and the children of each."""
-    chains = {one for name in names for one in _chain(tree, name)}
+    chains = {one for name in names for one in chain(tree, name)}
     return [name for name, node in tree.nodes.items() if {name, node.parent} & chains]
 
 
@@ -108,13 +153,22 @@ def mixed_words(tree: Grown, parts: Sequence[Component], kept: Array) -> Array:
 
 def mass_weight(tree: Grown, parts: Sequence[Component]) -> float:
     """Weight of a mass as the samples of its decompositions have it."""
-    if not parts:
-        return 1.0
-    return sum(
-        mass_weight(tree, tree.splits[name].components)
-        * float(tree.splits[name].overlap.weights[fine].sum())
-        for name, fine in parts
-    )
+    known: dict[str, float] = {}  # topics that were removed one after the other share much
+
+    def weigh(mass: Sequence[Component]) -> float:
+        return sum(own(name) * float(_weights(tree, name)[fine].sum()) for name, fine in mass)
+
+    def own(name: str) -> float:
+        if name not in known:
+            components = tree.splits[name].components
+            known[name] = weigh(components) if components else 1.0
+        return known[name]
+
+    return weigh(parts) if parts else 1.0
+
+
+def _weights(tree: Grown, name: str) -> Array:
+    return tree.splits[name].overlap.weights
 
 
 def drop(tree: Grown, names: Sequence[str]) -> tuple[str, ...]:
@@ -124,7 +178,8 @@ def drop(tree: Grown, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _parent(tree: Grown, name: str) -> Node:
+def parent_of(tree: Grown, name: str) -> Node:
+    """The topic above one; the root has none and is refused."""
     above = tree.nodes[name].parent
     if above is None:
         raise UsageError(f"{ROOT}: the root cannot be changed; name a topic below it")
@@ -137,22 +192,39 @@ def collapse(tree: Grown, name: str) -> Plan:
     if not node.children:
         raise UsageError(f"{name}: has no children to drop")
     gone = drop(tree, descendants(tree, name))
-    node.children, node.alpha0, node.reason = [], 0.0, COLLAPSED
+    _become_leaf(node)
     return Plan(gone=gone)
 
 
 def merge(tree: Grown, names: Sequence[str]) -> Plan:
-    """Two or more siblings become one; their children become its children.
+    """Two or more topics become one under the parent of the first; their children become its.
 
     A topic without children becomes a child itself if another one has some, so that
     children add up to their parent.
     """
     if len(set(names)) != len(names) or len(names) < 2:
         raise UsageError("merge takes two or more different topics")
-    parent = _parent(tree, names[0])
+    parent = parent_of(tree, names[0])
+    for name in names:
+        _check_member(tree, name, names, parent_of(tree, name), parent)
+    moved = Plan()
+    for name in names:
+        if tree.nodes[name].parent != parent.id:
+            moved = move(tree, name, parent.id).after(moved)
+    return _merge_siblings(tree, parent, names).after(moved)
+
+
+def _check_member(tree: Grown, name: str, names: Sequence[str], above: Node, parent: Node) -> None:
+    """Refuse a topic that is below another, and the last that a parent has."""
+    for one in chain(tree, above.id):
+        if one in names:
+            raise UsageError(f"{one}: is above {name}; merge takes topics beside each other")
+    if above is not parent and set(above.children) <= set(names):
+        raise UsageError(f"{above.id}: would have no children left; merge {above.id} instead")
+
+
+def _merge_siblings(tree: Grown, parent: Node, names: Sequence[str]) -> Plan:
     members = [tree.nodes[name] for name in parent.children if name in names]
-    if len(members) != len(names):
-        raise UsageError("merge takes children of one topic; move them first")
     parts = combined(member.components for member in members)
     whole = Node(_merged_id(names, parts), parent.id, members[0].level, parts, parent.words)
     whole.weight = sum(member.weight for member in members)
@@ -162,19 +234,30 @@ def merge(tree: Grown, names: Sequence[str]) -> Plan:
     whole.path_scores = [
         bid for member in members for bid in member.path_scores or [member.components]
     ]
-    tree.nodes[whole.id] = whole
-    if any(member.children for member in members):
-        for member in members:
-            for child in member.children or [member.id]:
-                whole.children.append(child)
-                _attach(tree, child, whole)
-    else:
-        whole.reason = members[0].reason
     whole.alpha = sum(member.alpha for member in members)
+    whole.reason = members[0].reason
+    tree.nodes[whole.id] = whole
+    adopt(tree, whole, members)
     parent.children = [name for name in parent.children if name not in names] + [whole.id]
     gone = drop(tree, [member.id for member in members if member.id not in whole.children])
     reorder(tree)
     return Plan(new=(whole.id,), gone=gone, weighed=frozenset({whole.id}))
+
+
+def adopt(tree: Grown, whole: Node, members: Sequence[Node]) -> None:
+    """Give a topic the children of those it is made of, and what was in none of them.
+
+    A member without children becomes a child itself if another one has some.
+    """
+    if not any(member.children for member in members):
+        return
+    whole.reason = ""
+    whole.rest = combined(member.rest for member in members)
+    whole.rest_weight = sum(member.rest_weight for member in members)
+    for member in members:
+        for child in member.children or [member.id]:
+            whole.children.append(child)
+            _attach(tree, child, whole)
 
 
 def _merged_id(names: Sequence[str], parts: list[Component]) -> str:
@@ -202,85 +285,120 @@ def reorder(tree: Grown) -> None:
     tree.nodes.update(nodes)
 
 
-def bequests(tree: Grown, name: str) -> dict[str, list[Component]]:
-    """Who gets what of a topic that is removed: siblings, and topics below them."""
-    parent, node = _parent(tree, name), tree.nodes[name]
-    given: dict[str, list[Component]] = {}
-    for part in node.components:
-        for fine in part.fine:
-            for taker in _takers(tree, parent, part.split, fine, name):
-                given.setdefault(taker, []).append(Component(part.split, [fine]))
-    return {taker: combined([parts]) for taker, parts in given.items()}
+def leaves(tree: Grown, name: str) -> list[str]:
+    """The leaves below a topic, or the topic itself if it is one."""
+    below = [one for one in descendants(tree, name) if not tree.nodes[one].children]
+    return below or [name]
 
 
-def remove(tree: Grown, name: str) -> Plan:
-    """Dissolve a topic: each of its fine topics goes to the sibling it shares documents with."""
-    parent, node, given = _parent(tree, name), tree.nodes[name], bequests(tree, name)
+def remove(tree: Grown, name: str, legacy: Legacy) -> Plan:
+    """Dissolve a topic: what it had goes to leaves of its siblings, and to them; or to nobody.
+
+    Without any siblings its parent is a leaf again.
+    """
+    parent, node = parent_of(tree, name), tree.nodes[name]
     gone = drop(tree, [name, *descendants(tree, name)])
     parent.children.remove(name)
     if not parent.children:
-        parent.alpha0, parent.reason = 0.0, COLLAPSED
+        _become_leaf(parent)
         return Plan(gone=gone)
-    for taker, parts in given.items():
-        tree.nodes[taker].components = combined([tree.nodes[taker].components, parts])
-        tree.nodes[taker].path_scores = []
-    heirs = [child for child in parent.children if child in given]
-    for heir in heirs:
-        tree.nodes[heir].alpha += node.alpha / len(heirs)
-    return Plan(touched=tuple(given), gone=gone, weighed=frozenset(given))
+    touched: dict[str, None] = {}
+    alphas: dict[str, float] = {}
+    for leaf, parts in legacy.given.items():
+        above = _below(tree, parent, leaf)
+        touched |= dict.fromkeys(above)
+        alphas[above[-1]] = alphas.get(above[-1], 0.0) + legacy.shares[leaf]
+        for one in above:
+            _endow(tree.nodes[one], parts, node.weight * legacy.shares[leaf])
+    for heir, share in alphas.items():
+        tree.nodes[heir].alpha += node.alpha * share
+    if legacy.keeper is not None:
+        weight = node.weight * legacy.rest_share
+        for one in _below(tree, parent, legacy.keeper):
+            _endow(tree.nodes[one], legacy.rest, weight)
+        keeper = tree.nodes[legacy.keeper]
+        keeper.rest = combined([keeper.rest, legacy.rest])
+        keeper.rest_weight += weight
+    return Plan(touched=tuple(touched), gone=gone, weighed=frozenset(touched))
 
 
-def _takers(tree: Grown, parent: Node, split: str, fine: int, gone: str) -> list[str]:
-    """Where a fine topic goes: the child it has most to do with, and so on to a leaf."""
-    found = []
-    while some := [name for name in parent.children if name != gone]:
-        best = max(some, key=lambda name: _lift(tree, name, split, fine))
-        found.append(best)
-        parent = tree.nodes[best]
-    return found
+def _below(tree: Grown, parent: Node, name: str) -> list[str]:
+    """A topic and those above it, as far as they are below `parent`."""
+    above = chain(tree, name)
+    return above[: above.index(parent.id)]
 
 
-def _lift(tree: Grown, name: str, split: str, fine: int) -> tuple[float, float]:
-    """How much more often than by chance a topic and a fine topic share documents."""
-    node, shared = tree.nodes[name], tree.splits[split].overlap
-    own = [number for part in node.components if part.split == split for number in part.fine]
-    if not own:
-        return 0.0, node.weight
-    chance = max(float(shared.weights[own].sum() * shared.weights[fine]), 1e-12)
-    return float(shared.joint[fine, own].sum()) / chance, node.weight
+def _endow(node: Node, parts: Sequence[Component], weight: float) -> None:
+    """Give a topic a part of another one; if it was merged, its members compete with it, too."""
+    node.components = combined([node.components, parts])
+    node.path_scores = [combined([score, parts]) for score in node.path_scores]
+    node.weight += weight
+
+
+def _become_leaf(node: Node) -> None:
+    node.children, node.alpha0, node.reason = [], 0.0, COLLAPSED
+    node.rest, node.rest_weight = [], 0.0
+
+
+def all_to(tree: Grown, name: str, heir: str) -> Legacy:
+    """All of a topic for one leaf, or for its parent, which then has it in no child."""
+    node = tree.nodes[name]
+    if heir == node.parent:
+        return Legacy(keeper=heir, rest=node.components, rest_share=1.0)
+    return Legacy({heir: node.components}, {heir: 1.0})
 
 
 def move(tree: Grown, name: str, target: str) -> Plan:
-    """Put a topic under another parent; those above it change."""
-    old, new, node = _parent(tree, name), tree.nodes[target], tree.nodes[name]
+    """Put a topic under another parent; those above it change.
+
+    A parent that was a leaf gets a child that is what it was.
+    """
+    old, new, node = parent_of(tree, name), tree.nodes[target], tree.nodes[name]
     if new is old:
         raise UsageError(f"{name}: is a child of {target} already")
     if target in [name, *descendants(tree, name)]:
         raise UsageError(f"{name}: cannot be moved below itself")
-    if not new.children:
-        merge = ", or merge the two" if new.parent == node.parent else ""
-        raise UsageError(f"{target}: has no children; expand it first{merge}")
     if len(old.children) == 1:
-        raise UsageError(f"{name}: is an only child; collapse {old.id} instead")
+        raise UsageError(f"{name}: is an only child; take {old.id} instead, or collapse it")
+    made = () if new.children else (_sprout(tree, new),)
     old.children.remove(name)
     new.children.append(name)
     _attach(tree, name, new)
-    above = [_chain(tree, old.id), _chain(tree, target)]
+    above = [chain(tree, old.id), chain(tree, target)]
     both = set(above[0]) & set(above[1])
-    for chain, sign in zip(above, (-1, 1), strict=True):
-        for one in set(chain) - both:
+    for some, sign in zip(above, (-1, 1), strict=True):
+        for one in set(some) - both:
             tree.nodes[one].weight += sign * node.weight
-    touched = [one for chain in above for one in chain if one not in both]
+    touched = [one for some in above for one in some if one not in both]
     for one in sorted(touched, key=lambda one: -tree.nodes[one].level):
-        children = tree.nodes[one].children
-        tree.nodes[one].components = combined(tree.nodes[child].components for child in children)
-        tree.nodes[one].path_scores = []
-    node.alpha = node.alpha or 1.0
+        _recombine(tree, tree.nodes[one])
     reorder(tree)
-    return Plan(touched=tuple(touched), weighed=frozenset(touched))
+    return Plan(new=made, touched=tuple(touched), weighed=frozenset((*made, *touched)))
 
 
-def _chain(tree: Grown, name: str) -> list[str]:
+def _recombine(tree: Grown, node: Node) -> None:
+    """What a topic is made of: its children, and what is in none of them."""
+    children = [tree.nodes[child].components for child in node.children]
+    node.components = combined([*children, node.rest])
+    node.path_scores = []
+
+
+def _sprout(tree: Grown, leaf: Node) -> str:
+    """Give a leaf a child that is what it was."""
+    made_of = [(split, list(fine)) for split, fine in leaf.components]
+    own = sha256(f"{leaf.id}/as it was/{made_of}".encode()).hexdigest()[:12]
+    tree.nodes[own] = replace(
+        Node(own, leaf.id, leaf.level + 1, list(leaf.components), leaf.words),
+        weight=leaf.weight,
+        alpha=leaf.alpha,
+        reason=leaf.reason,
+        path_scores=leaf.path_scores,
+    )
+    leaf.children, leaf.reason = [own], ""
+    return own
+
+
+def chain(tree: Grown, name: str) -> list[str]:
     """A topic and those above it."""
     found = [name]
     while (above := tree.nodes[found[-1]].parent) is not None:

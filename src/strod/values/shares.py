@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from strod.values.topic import Component
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from strod.values.split import Decomposition
-    from strod.values.topic import Component, Node
+    from strod.values.topic import Node
 
     Array = NDArray[np.float64]
 
 __all__ = [
+    "DIGITS",
     "Kept",
     "Masses",
     "MemoryShareStore",
@@ -27,13 +30,22 @@ __all__ = [
     "Shares",
     "Structure",
     "TopicShares",
+    "apart",
+    "column",
     "ends",
     "joined",
+    "known_leaves",
+    "largest",
+    "left_by",
     "local_shares",
     "paths",
+    "rest_of",
     "rows",
     "structure",
 ]
+
+
+DIGITS = 6  # shares that differ by less are the same
 
 
 class Shares(NamedTuple):
@@ -49,6 +61,23 @@ class Shares(NamedTuple):
         full = np.zeros((len(self.indptr) - 1, width))
         full[rows, self.indices] = self.values
         return full
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which documents have shares."""
+        return np.diff(self.indptr) > 0
+
+    @classmethod
+    def none(cls, size: int) -> Shares:
+        """Of documents that have none."""
+        empty = np.empty(0, dtype=np.uint16), np.empty(0, dtype=np.float32)
+        return cls(np.zeros(size + 1, dtype=np.int64), *empty)
+
+    def only(self, places: NDArray[np.bool_]) -> Shares:
+        """The same rows, those elsewhere empty."""
+        kept = np.repeat(places, np.diff(self.indptr))
+        sizes = np.concatenate([[0], np.cumsum(np.diff(self.indptr) * places)])
+        return Shares(sizes, self.indices[kept], self.values[kept])
 
     def among(self, places: NDArray[np.bool_]) -> Shares:
         """The same rows in these places, between rows that are empty."""
@@ -68,17 +97,22 @@ class Structure(NamedTuple):
         What it is made of.
     path_scores : list of list of Component
         What competes for documents in its place, if it was merged.
+    rest : list of Component
+        What is in none of its children.
     """
 
     children: list[str]
     components: list[Component]
     path_scores: list[list[Component]]
+    rest: list[Component]
 
 
 def structure(nodes: Mapping[str, Node]) -> dict[str, Structure]:
     """The structure of a tree, as it is now."""
     return {
-        name: Structure(list(node.children), list(node.components), list(node.path_scores))
+        name: Structure(
+            list(node.children), list(node.components), list(node.path_scores), list(node.rest)
+        )
         for name, node in nodes.items()
     }
 
@@ -117,6 +151,10 @@ class Placed:
             raise KeyError(name)
         return self.kept.read(name, self.first, self.size)
 
+    def __contains__(self, name: str) -> bool:
+        """Whether shares in a decomposition are there or may be kept."""
+        return name in self.found or self.kept is not None
+
     def extended(self, found: Mapping[str, Shares]) -> Placed:
         """With shares in further decompositions."""
         return replace(self, found={**self.found, **found})
@@ -130,6 +168,9 @@ class ShareStore(Protocol):
 
     def close(self, owner: str) -> None:
         """All documents are there."""
+
+    def discard(self, owner: str) -> None:
+        """What is there of a decomposition is not wanted after all."""
 
     def kept(self) -> Kept:
         """What is there now."""
@@ -161,6 +202,10 @@ class MemoryShareStore:
         """Join what was appended."""
         self._whole[owner] = joined(self._parts.pop(owner))
 
+    def discard(self, owner: str) -> None:
+        """Forget a decomposition."""
+        self._whole.pop(owner, None)
+
     def kept(self) -> MemoryShares:
         """What is there now."""
         return MemoryShares(dict(self._whole))
@@ -190,8 +235,28 @@ def local_shares(shares: Shares, weights: Array) -> Array:
     return dense
 
 
+def apart(splits: Mapping[str, Decomposition]) -> list[str]:
+    """The decompositions of documents that fitted nowhere, the oldest first."""
+    return sorted((name for name in splits if splits[name].apart), key=lambda n: splits[n].apart)
+
+
+def left_by(splits: Mapping[str, Decomposition], name: str) -> list[Component]:
+    """What the documents of a decomposition apart have left: all that was decomposed."""
+    own = splits[name]
+    if own.components:
+        return own.components
+    return [
+        Component(other, list(range(split.topics.size)))
+        for other, split in splits.items()
+        if not split.components and split.apart < own.apart
+    ]
+
+
 class Masses:
     """Shares of documents in topics and decompositions.
+
+    Documents of decompositions apart have no share in what they have left; those of all others
+    are what they would be without, to the last bit.
 
     Parameters
     ----------
@@ -207,6 +272,27 @@ class Masses:
         self._splits, self._placed, self._size = splits, placed, size
         self._columns: dict[str, Array] = {}
         self._whole: dict[str, Array] = {}
+        for name in apart(splits):
+            self._leave(name)
+
+    def _leave(self, name: str) -> None:
+        """The documents of a decomposition apart take with them what they had of its mass."""
+        self._whole[name] = self.of(self._splits[name].components)
+        gone = np.flatnonzero(self._placed[name].there)
+        for part in left_by(self._splits, name):
+            self._table(part.split)[np.ix_(gone, np.array(part.fine))] = 0
+        self._whole = {n: whole for n, whole in self._whole.items() if self._splits[n].apart}
+
+    def _table(self, name: str) -> Array:
+        """Documents by fine topics of a decomposition."""
+        if name not in self._columns:
+            split, shares = self._splits[name], self._placed[name]
+            self._columns[name] = (
+                shares.dense(split.topics.size)
+                if split.apart
+                else local_shares(shares, split.overlap.weights)
+            )
+        return self._columns[name]
 
     def of(self, parts: Sequence[Component]) -> Array:
         """Σ over the parts of the decomposition's own share times that of its fine topics."""
@@ -217,11 +303,9 @@ class Masses:
 
     def _part(self, part: Component) -> Array:
         name = part.split
-        if name not in self._columns:
-            split = self._splits[name]
-            self._columns[name] = local_shares(self._placed[name], split.overlap.weights)
-            self._whole[name] = self.of(split.components)
-        return self._whole[name] * _sum(self._columns[name], part.fine)
+        if name not in self._whole:
+            self._whole[name] = self.of(self._splits[name].components)
+        return self._whole[name] * _sum(self._table(name), part.fine)
 
 
 class TopicShares(dict[str, "Array"]):
@@ -233,6 +317,8 @@ class TopicShares(dict[str, "Array"]):
         What a topic that was merged puts forward when the path of a document is decided:
         the largest share of the topics it was merged from. So a document that led to one of
         them leads to it, and none is drawn from other topics.
+    rests : dict of ndarray
+        Share that is in none of a topic's children, where there is some.
     """
 
     def __init__(self, nodes: Mapping[str, Node | Structure], masses: Masses) -> None:
@@ -242,6 +328,18 @@ class TopicShares(dict[str, "Array"]):
             for name, node in nodes.items()
             if node.path_scores
         }
+        self.rests = {name: masses.of(node.rest) for name, node in nodes.items() if node.rest}
+
+
+def rest_of(name: str) -> str:
+    """How the rest of a topic is called where it stands among its children."""
+    return f"{name} rest"
+
+
+def column(shares: Mapping[str, Array], name: str) -> Array:
+    """Share of a topic, or of what is in none of its children, in documents."""
+    owner, rest, _ = name.partition(" ")
+    return shares.rests[owner] if rest and isinstance(shares, TopicShares) else shares[name]
 
 
 def _sum(columns: Array, chosen: Sequence[int]) -> Array:
@@ -258,11 +356,11 @@ def paths(
     """Numbers of the topics on each document's path: at every level the largest child.
 
     A step depends on the children of one topic only, so that changing a branch moves no
-    document outside it. Gives one array a level, with -1 below a leaf; topics are numbered
-    in the order of `nodes`.
+    document outside it. A document of which more is in no child than in any stays where it is.
+    Gives one array a level, with -1 below the end of a path; topics are numbered in the order
+    of `nodes`.
     """
     number = {name: index for index, name in enumerate(nodes)}
-    scores = {**shares, **shares.path_scores} if isinstance(shares, TopicShares) else shares
     here = np.full(len(shares[root]), number[root])
     levels = [here]
     while True:
@@ -270,14 +368,31 @@ def paths(
         for name, node in nodes.items():
             there = np.flatnonzero(here == number[name]) if node.children else here[:0]
             if there.size:
-                children = sorted(node.children, key=number.__getitem__)  # ties: the older one
-                best = np.stack([scores[child][there] for child in children])
-                numbers = np.array([number[child] for child in children])
-                deeper[there] = numbers[best.argmax(axis=0)]
+                children = sorted(node.children)  # of equals the first, whatever order they are in
+                numbers = np.array([*(number[child] for child in children), -1])
+                deeper[there] = numbers[largest(name, children, shares, there)]
         if (deeper < 0).all():
             return levels
         levels.append(deeper)
         here = deeper
+
+
+def largest(
+    parent: str,
+    children: Sequence[str],
+    shares: Mapping[str, Array],
+    documents: NDArray[np.integer],
+) -> NDArray[np.int64]:
+    """Which child each of some documents has most of, of equals the first; -1 if none has most."""
+    scores, rests = shares, dict[str, "Array"]()
+    if isinstance(shares, TopicShares):
+        scores, rests = {**shares, **shares.path_scores}, shares.rests
+    rest = [rests[parent][documents]] if parent in rests else []
+    best: NDArray[np.int64] = np.stack(
+        [*(scores[child][documents] for child in children), *rest]
+    ).argmax(axis=0)
+    best[best == len(children)] = -1
+    return best
 
 
 def ends(levels: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -286,3 +401,8 @@ def ends(levels: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     for level in deeper:
         last = np.where(level >= 0, level, last)
     return last
+
+
+def known_leaves(leaves: Iterable[str], known: NDArray[np.int64]) -> list[str | None]:
+    """Leaves of documents; one of which no word is known has none, its shares are what is usual."""
+    return [leaf if words else None for leaf, words in zip(leaves, known.tolist(), strict=True)]

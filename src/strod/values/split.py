@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from strod.values.topic import Component
+    from strod.values.usual import Usual
 
     Array = NDArray[np.float64]
 
 __all__ = ["Cooccurrence", "Decomposition", "FineTopics", "Merge"]
 
-PSEUDO = 1.0  # at most added to every expected count of a word in a topic
+PSEUDO = 1.0  # at most added to every expected count of a word in a topic, unless told otherwise
 SMOOTH = 0.25  # at most so many pseudo-counts for every count
 
 
@@ -32,13 +33,16 @@ class FineTopics:
     ----------
     counts : ndarray of shape (m, V), float32
         Expected number of (thinned) tokens of each word in each topic.
+    pseudo : float
+        At most added to every count.
     """
 
     counts: NDArray[np.float32]
+    pseudo: float = PSEUDO
 
-    def __reduce__(self) -> tuple[type[FineTopics], tuple[NDArray[np.float32]]]:
+    def __reduce__(self) -> tuple[type[FineTopics], tuple[NDArray[np.float32], float]]:
         """Without what follows from the counts, which is three times as much."""
-        return FineTopics, (self.counts,)
+        return FineTopics, (self.counts, self.pseudo)
 
     @property
     def size(self) -> int:
@@ -56,7 +60,7 @@ class FineTopics:
         counts = np.empty_like(self.counts)
         for z in range(self.size):
             counts[z] = evidence[:, z] * self.padded[:, z]
-        return FineTopics(counts)
+        return replace(self, counts=counts)
 
     @property
     def words(self) -> Array:
@@ -72,7 +76,7 @@ class FineTopics:
         """`words` with whole lanes, as kernels take it."""
         occur = max(int(np.count_nonzero(self.counts.sum(axis=0))), 1)
         totals = self.counts.sum(axis=1, dtype=np.float64)
-        pseudo = max(min(PSEUDO, SMOOTH * float(totals.sum()) / (self.size * occur)), 1e-9)
+        pseudo = max(min(self.pseudo, SMOOTH * float(totals.sum()) / (self.size * occur)), 1e-9)
         words = np.zeros((self.counts.shape[1], whole_lanes(self.size)))
         for z, own in enumerate(self.counts):  # whole rows at a time: numpy is slow across them
             words[:, z] = own
@@ -145,6 +149,17 @@ class Decomposition:
         Documents it was learnt from.
     components : list of Component
         What was decomposed; none is all there is.
+    context : list of Component or None
+        If a topic was removed: what its parent is made of. The text that is decomposed is then
+        divided among topics that were there, as the rest of the parent's text suggests; the last
+        fine topic is what none of them explains.
+    usual : Usual, optional
+        How well its topics explain documents that they were not learnt from.
+    apart : int
+        0, or the how manieth decomposition it is of documents that fitted nowhere: those with
+        shares in it have left whatever was decomposed, and no others have a part in it.
+    children : int
+        How many children its topics were put together to; 0 if each is one.
     """
 
     topics: FineTopics
@@ -156,6 +171,25 @@ class Decomposition:
     noise: float
     documents: int
     components: list[Component] = field(default_factory=list)
+    context: list[Component] | None = None
+    usual: Usual | None = None
+    apart: int = 0
+    children: int = field(default=0, compare=False)  # of the build, and not kept
+
+    @property
+    def masses(self) -> list[list[Component]]:
+        """All that is read when documents are placed in it."""
+        return [self.components] if self.context is None else [self.components, self.context]
+
+    @property
+    def sources(self) -> list[Component]:
+        """The components of other decompositions that it depends on."""
+        return [part for mass in self.masses for part in mass]
+
+    @cached_property
+    def heirs(self) -> FineTopics:
+        """Where it has a context: the topics that were there, without the last."""
+        return FineTopics(self.topics.counts[:-1])
 
     @cached_property
     def digest(self) -> str:

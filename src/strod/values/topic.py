@@ -99,6 +99,10 @@ class Node:
         Its place in the path among its siblings; it never gets another one there. 0 for the root.
     last_number : int
         The highest that a child of it ever had.
+    rest : list of Component
+        What is in none of its children, since topics were removed.
+    rest_weight : float
+        Share of the corpus that this is.
     """
 
     id: str
@@ -121,6 +125,8 @@ class Node:
     path_scores: list[list[Component]] = field(default_factory=list)
     number: int = 0
     last_number: int = 0
+    rest: list[Component] = field(default_factory=list)
+    rest_weight: float = 0.0
 
 
 def walk(nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from itertools import count, islice
+from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -32,14 +32,18 @@ from strod.store.schema import replace as record_with
 from strod.store.splits import DiskShareStore
 from strod.store.tables import numbers
 from strod.store.topics import undone_changes, write_revision
+from strod.text.forms import MetaField
 from strod.text.sources import resolve
 from strod.wording import counted
 from strod.workspace.assign import same_words
+from strod.workspace.drift import growth_interval, telling_words
 from strod.workspace.phrases import lexicon_of
 from strod.workspace.replace import Removal, take_out
 from strod.workspace.warned import left_out, warned
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from strod.engine.protocol import Engine
     from strod.keywords import AddOptions
     from strod.progress import Progress
@@ -52,6 +56,8 @@ __all__ = ["Addition", "add"]
 UNKNOWN = -3  # in a token stream: not a word of the lexicon
 SHOWN = 20
 CONFLICTS = 3
+TOLD = 8  # words that strangers speak of
+LEAST = 1e-12  # weight of a topic that has none
 
 
 @dataclass(frozen=True)
@@ -65,27 +71,48 @@ class Addition:
         an added one has the same id.
     unknown : float
         Share of their words that the corpus did not know.
-    unplaced : float
-        Share of the documents without any word of the model: they fit no topic.
+    strangers : list of str
+        Ids of the documents that fit no topic.
+    usual : float or None
+        Share of the corpus' own documents that would be so called if they were new; None if the
+        corpus is too small to say: then strangers have no word of the model.
+    words : list of str
+        What strangers speak of, the most telling word first.
     growth : dict of float
         For each topic, by id, its weight among the new documents divided by that before.
+    intervals : dict of (float, float)
+        The same, as low and as high as it may be: few documents say little. All of them hold at
+        once with a chance of 95 %.
     phrases : list of (str, int)
         Frequent phrases of the new documents that are none of the corpus, and their counts.
     misfits : dict of int
         For metadata fields the number of values that are not of the field's type.
     missing : list of str
         Metadata fields that none of the documents has.
+    examples : dict of str
+        For fields with such values, the first of them.
+    reasons : str
+        Why documents could not be read, and where; empty if all could.
     """
 
     documents: int
     rejected: int
     replaced: int
     unknown: float
-    unplaced: float
+    strangers: list[str]
+    usual: float | None
+    words: list[str]
     growth: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
     phrases: list[tuple[str, int]]
     misfits: dict[str, int] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    examples: dict[str, str] = field(default_factory=dict)
+    reasons: str = ""
+
+    def as_dictionary(self) -> dict[str, Any]:
+        """For programs: what ``strod add --json`` prints."""
+        return asdict(self)
 
 
 def add(workspace: Workspace, sources: list[Any], **options: Unpack[AddOptions]) -> Addition:
@@ -98,12 +125,15 @@ def add(workspace: Workspace, sources: list[Any], **options: Unpack[AddOptions])
     replace, note = options.pop("replace", False), options.pop("note", "")
     dry_run, progress = options.pop("dry_run", False), options.pop("progress", None) or Silent()
     check_text("the note", note)
-    lost: list[str] = []
 
     def work(staging: Staging) -> Addition:
         workspace.refresh()
         about = staging.manifest.corpus
-        meta = tuple(f"{name}:{kind}" for name, kind in about.meta.items())
+        asked = map(MetaField.from_entry, about.settings.meta)
+        forms = {field.name: field.form for field in asked}
+        meta = tuple(
+            MetaField(name, kind, forms.get(name, "")).entry for name, kind in about.meta.items()
+        )
         chosen = same_words(about.settings, meta=meta, **options)
         incoming = staging.folder / "incoming"
         incoming.mkdir()
@@ -115,7 +145,6 @@ def add(workspace: Workspace, sources: list[Any], **options: Unpack[AddOptions])
             addition = _Addition(workspace, staging, new, engine, progress)
             addition.make_room(replace=replace)
             result = addition.run(built.report)
-        lost.append(left_out(built.report["documents"]))
         shutil.rmtree(incoming)
         if not dry_run:
             addition.publish(note)
@@ -123,8 +152,8 @@ def add(workspace: Workspace, sources: list[Any], **options: Unpack[AddOptions])
 
     done = change(workspace.path, work, dry_run=dry_run)
     workspace.refresh()
-    for what in filter(None, lost):
-        warned(f"left out {what}", 3)
+    if done.reasons:
+        warned(f"left out {done.reasons}", 3)
     return done
 
 
@@ -155,6 +184,7 @@ class _Addition:
         self._shards = list(new.shards())
         self._removal = Removal(self._corpus.about.segments, len(self._tree.nodes))
         self._about = self._corpus.about
+        self._strange: list[NDArray[np.bool_]] = []  # which documents of each shard fit no topic
 
     def make_room(self, *, replace: bool) -> None:
         """Take out the documents that have the ids of new ones, or refuse."""
@@ -177,12 +207,12 @@ class _Addition:
             about,
             documents=about.documents + own.documents - gone.documents,
             tokens=about.tokens + own.tokens - gone.tokens,
-            segments=(*gone.segments, record_with(own.segments[0], name=self._name)),
+            segments=(*gone.segments, record_with(own.segments[0], name=self._name, added=True)),
         )
 
     def run(self, report: dict[str, Any]) -> Addition:
         """Translate, cut, place; returns what there is to say about it."""
-        empty, unknown = self._translate()
+        unknown = self._translate()
         added = record_with(
             self._about, segments=self._about.segments[-1:], documents=self._new.documents
         )
@@ -190,25 +220,36 @@ class _Addition:
         self._cut(segment)
         weights = self._place(segment)
         before = {name: node.weight for name, node in self._tree.nodes.items()}
-        growth = {name: weights[name] / max(before[name], 1e-12) for name in before}
-        size = max(self._new.documents, 1)
+        before = {name: max(weight, LEAST) for name, weight in before.items()}
+        size, topics = self._new.documents, len(before)
+        fit_model = self._tree.fit_model
         return Addition(
             self._new.documents,
             report["documents"]["rejected"],
             self._removal.documents,
             unknown,
-            empty / size,
-            growth,
+            self._strangers(),
+            None if fit_model is None else fit_model.threshold,
+            telling_words(self._corpus, self._new, self._strange, TOLD),
+            {name: weights[name] / before[name] for name in before},
+            {
+                name: growth_interval(weights[name], old, size, topics)
+                for name, old in before.items()
+            },
             self._new_phrases(),
             {name: wrong for name, wrong in report["metadata_misfits"].items() if wrong},
             report["metadata_missing"],
+            report["metadata_examples"],
+            left_out(report["documents"]),
         )
 
-    def _translate(self) -> tuple[int, float]:
-        """The new segment in the words of the corpus.
+    def _strangers(self) -> list[str]:
+        """Ids of the documents that fit no topic."""
+        shards = zip(self._shards, self._strange, strict=True)
+        return [name for shard, these in shards for name in compress(shard.ids, these)]
 
-        Returns how many documents have no word of the model, and the share of unknown words.
-        """
+    def _translate(self) -> float:
+        """The new segment in the words of the corpus; returns the share of unknown words."""
         source = self._new.folder / "0000"
         target = self._staging.folder / "corpus" / self._name
         shutil.copytree(source, target)
@@ -220,7 +261,7 @@ class _Addition:
         names = {"tokens": "<i4", "indptr": "<i8", "indices": "<i4", "counts": "<i4"}
         writers = {name: ArrayWriter(target / f"{name}.npy", kind) for name, kind in names.items()}
         writers["indptr"].append(np.zeros(1, dtype=np.int64))
-        total = missing = empty = 0
+        total = missing = 0
         for shard in self._shards:
             tokens = np.where(shard.tokens >= 0, row_of[shard.tokens], shard.tokens)
             total += int((shard.tokens >= 0).sum())
@@ -231,10 +272,9 @@ class _Addition:
             writers["indptr"].append(part.indptr[1:] + writers["counts"].size)
             writers["indices"].append(part.indices)
             writers["counts"].append(part.data)
-            empty += int((np.diff(part.indptr) == 0).sum())
         for writer in writers.values():
             writer.close()
-        return empty, missing / max(total, 1)
+        return missing / max(total, 1)
 
     def _cut(self, segment: Corpus) -> None:
         book = self._workspace.phrase_index
@@ -253,12 +293,13 @@ class _Addition:
         weights = np.zeros(len(nodes))
         self._progress.stage("placing documents", self._new.documents, "documents")
         with DiskShareStore(self._staging.folder, [(self._name, self._new.documents)]) as own:
-            found = self._engine.map(place_new, refs, self._tree.model)
+            found = self._engine.map(place_new, refs, self._tree.model, self._tree.fit_model)
             for ref, part in zip(refs, found, strict=True):
                 for name, shares in part.shares.items():
                     own.append(name, shares)
                 weights += part.weights
                 documents += part.documents
+                self._strange.append(part.strange)
                 self._progress.advance(ref.size)
             for name in self._tree.splits:
                 own.close(name)

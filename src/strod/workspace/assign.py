@@ -6,24 +6,31 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from itertools import compress, islice
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from strod.compute.blas import one_blas_thread
 from strod.corpus.build import build_corpus
 from strod.corpus.reader import Corpus
 from strod.errors import UsageError
+from strod.model.explain import Texts
+from strod.model.model import Judge
+from strod.model.pairs import coded
 from strod.options import CorpusOptions, check_names, option_value, tokenizer_name
 from strod.progress import Silent
 from strod.store.files import Files
+from strod.store.tables import numbers
+from strod.text.characters import HOLE
 from strod.text.sources import resolve
 from strod.text.tokenizers import BUILT_IN
-from strod.wording import counted
-from strod.workspace.placements import placement_rows
+from strod.wording import counted, listed
+from strod.workspace.placements import Chosen, assignments, placement_rows
 from strod.workspace.warned import left_out, warned
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.corpus.reader import Shard
     from strod.keywords import AssignOptions
     from strod.options import Tokenizer
     from strod.progress import Progress
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assign_new", "same_words"]
 
+NAMED = 3  # documents that fit no topic
 # Settings of the corpus that decide which words a text has.
 _WORDS = ("text_field", "id_field", "language", "stopwords", "numbers", "stem")
 
@@ -62,6 +71,7 @@ def assign_new(
         As for `strod.build`: paths, lists of texts or of mappings, data frames, Arrow tables.
     **options
         How they are read (``text_field``, ``id_field``, ``format``, ``tokenizer``, ``strict``, …);
+        ``least`` and ``top`` leave out small shares and all but the largest of each level.
         ``progress`` is told how far it is. ``tell`` is told, in a line each, how many documents
         have no answer and why, and how many have no known word; without it a `StrodWarning`
         names those without an answer.
@@ -70,13 +80,17 @@ def assign_new(
     ------
     dict
         A text that is in the corpus gets the same answer as its document there. One without
-        any known word has no leaf and says ``"known": 0``; its shares are the weights of the
-        topics. (Such a document of the corpus has a leaf all the same: it is counted there.)
+        any known word, an empty one too, has no leaf and says ``"known": 0``; its shares are the
+        weights of the topics. ``"fit"`` is the share of the corpus' own documents, as they would
+        be if they were new, that are explained no better; below 0.04 a text fits no topic. It is
+        None where the corpus is too small to say.
     """
     progress, tell = options.pop("progress", None), options.pop("tell", None)
+    told = Chosen(options.pop("least", 0.0), options.pop("top", 0))
     chosen = same_words(workspace.manifest.corpus.settings, **options)
     parts = resolve(_sources(source, more), chosen.format, follow_links=chosen.follow_links)
-    return _assigned(workspace, parts, chosen, progress or Silent(), tell)
+    rows = _Rows(workspace, told)
+    return _assigned(rows, parts, chosen, progress or Silent(), tell)
 
 
 def _sources(source: Any, more: tuple[Any, ...]) -> list[Any]:
@@ -88,8 +102,52 @@ def _sources(source: Any, more: tuple[Any, ...]) -> list[Any]:
     return [source, *more]
 
 
+class _Rows:
+    """Rows of new documents: how many there were, have no known word, and fit no topic."""
+
+    def __init__(self, workspace: Workspace, chosen: Chosen) -> None:
+        self.corpus, self._tree, self._chosen = workspace.corpus, workspace.tree, chosen
+        self.documents = self.unknown = self.strange = 0
+        self._strangers: list[str] = []  # the first of them
+
+    def of(self, new: Corpus) -> Iterator[list[dict[str, Any]]]:
+        """The rows, shard by shard."""
+        tree, model = self._tree, self._tree.fit_model
+        columns, codes = _columns(self.corpus, new), _codes(self.corpus, new)
+        for shard in new.shards():
+            counts = _known(shard.counts, *columns)
+            with one_blas_thread():
+                texts = _texts(shard, counts, codes)
+                placed = tree.model.place_new(
+                    counts, None if model is None else Judge(model, texts)
+                )
+                shares = tree.model.shares(placed)
+                fits = None if model is None else model.of(texts, placed)
+            known = _totals(counts.data, counts.indptr)
+            self.documents += shard.size
+            self.unknown += int((known == 0).sum())
+            if model is not None and fits is not None:
+                strange = (fits < model.threshold) & (known > 0)
+                self.strange += int(strange.sum())
+                self._strangers += islice(compress(shard.ids, strange), NAMED + 1)
+            rows = placement_rows(tree, shard.ids, shares, known, self._chosen)
+            yield list(assignments(rows, known, fits))
+
+    def remarks(self) -> Iterator[str]:
+        """What is to be said about all of them; nothing of what is usual."""
+        model = self._tree.fit_model
+        if model is not None and self.strange > model.threshold * self.documents:
+            yield (
+                f"{self.strange:,} of {counted(self.documents, 'document')} fit no topic "
+                f"({listed(self._strangers, NAMED)}), fit below {model.threshold:g}; "
+                f"usual is {100 * model.threshold:.0f}%"
+            )
+        if self.unknown:
+            yield f"no word of the model in {counted(self.unknown, 'document')}: they have no leaf"
+
+
 def _assigned(
-    workspace: Workspace,
+    rows: _Rows,
     parts: list[Source],
     chosen: CorpusOptions,
     progress: Progress,
@@ -97,26 +155,17 @@ def _assigned(
 ) -> Iterator[dict[str, Any]]:
     folder = Path(mkdtemp(prefix="strod-assign-"))
     try:
-        built = build_corpus(folder, parts, chosen, progress, allow_empty=True, same_ids=True)
+        built = build_corpus(folder, parts, chosen, progress, allow_empty=True, as_given=True)
         new = Corpus(Files(folder), built.about)
-        columns = _columns(workspace.corpus, new)
         progress.stage("assigning", new.documents, "documents")
-        unknown = 0
-        for shard in new.shards():
-            counts = _known(shard.counts, *columns)
-            known = np.diff(counts.indptr) > 0
-            unknown += int((~known).sum())
-            with one_blas_thread():
-                shares = workspace.tree.place(counts)
-            for row, good in zip(
-                placement_rows(workspace.tree, shard.ids, shares), known, strict=True
-            ):
-                yield row if good else row | {"leaf": None, "known": 0}
-            progress.advance(shard.size)
+        for some in rows.of(new):
+            yield from some
+            progress.advance(len(some))
         if rejected := left_out(built.report["documents"]):
             (tell or warned)(f"no answer for {rejected}")
-        if unknown and tell is not None:  # else the rows say so
-            tell(f"no word of the model in {counted(unknown, 'document')}: they have no leaf")
+        if tell is not None:  # else the rows say so
+            for remark in rows.remarks():
+                tell(remark)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -162,3 +211,23 @@ def _known(counts: csr_array, columns: NDArray[np.int64], width: int) -> csr_arr
     indptr = np.searchsorted(row, np.arange(counts.shape[0] + 1))
     parts = (counts.data[keep][order], mapped[keep][order].astype(np.int32), indptr)
     return csr_array(parts, shape=(counts.shape[0], width))
+
+
+def _codes(corpus: Corpus, new: Corpus) -> NDArray[np.int32]:
+    """What each row of the lexicon of `new` is to the model of `corpus`; -3 if it lacks it."""
+    rows = pc.index_in(new.lexicon["word"], value_set=corpus.lexicon["word"].combine_chunks())
+    known = np.asarray(rows.fill_null(-1).to_numpy(), dtype=np.int64)
+    return np.append(numbers(corpus.lexicon["column"]), np.int32(HOLE))[known]
+
+
+def _texts(shard: Shard, counts: csr_array, codes: NDArray[np.int32]) -> Texts:
+    """The documents of a shard, with the words of the model."""
+    lost = coded(shard.tokens, codes) == HOLE
+    unknown = _totals(lost, shard.token_offsets)
+    return Texts.read(counts, shard.tokens, shard.token_offsets, codes, unknown)
+
+
+def _totals(values: NDArray[Any], offsets: NDArray[Any]) -> NDArray[np.int64]:
+    """Sums of consecutive values."""
+    totals: NDArray[np.int64] = np.diff(np.concatenate([[0], np.cumsum(values)])[offsets])
+    return totals

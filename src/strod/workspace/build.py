@@ -21,7 +21,7 @@ from strod.errors import StrodError, UsageError
 from strod.methods.baselines.grow import grow_baseline
 from strod.methods.baselines.options import baseline_options
 from strod.methods.variants import paper_options, paper_splitter
-from strod.model.options import BASELINES, METHODS, TreeOptions
+from strod.model.options import BASELINES, METHODS, TreeOptions, shape_values
 from strod.model.placed import DocumentShares
 from strod.options import BASE_MEMORY, CorpusOptions, check_names, option_value
 from strod.phrases.mine import PASSES
@@ -35,13 +35,15 @@ from strod.store.splits import DiskShareStore, write_split
 from strod.store.tables import numbers
 from strod.store.topics import write_revision
 from strod.text.sources import resolve
-from strod.tree.grow import Ground, Grown, grow, model_of
+from strod.tree.ground import Ground, model_of
+from strod.tree.grow import grow
 from strod.values.topic import ROOT
 from strod.values.words import thinning
+from strod.workspace.fit import calibrated, count_all_pairs
 from strod.workspace.phrases import PhraseIndex
 from strod.workspace.tree import Tree
 from strod.workspace.warmup import compile_kernels
-from strod.workspace.warned import left_out, warned
+from strod.workspace.warned import left_out, misfits, warned
 from strod.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from strod.engine.protocol import Engine
     from strod.keywords import BuildOptions
     from strod.phrases.units import Units
+    from strod.tree.grown import Grown
     from strod.workspace.tree import Topic
 
 __all__ = ["build"]
@@ -112,6 +115,8 @@ def build(
             book = PhraseIndex.collected(root, reader, chosen, wanted, engine, progress)
             book.write(engine, progress)
             watch.stage("phrases", **_counted(book.units))
+            about = count_all_pairs(root, reader, engine)
+            reader = Corpus.drafted(root, about)  # to the end: references mean its segments
             tree, shares = _grow(root, reader, chosen, shape, engine, progress)
             watch.stage("tree", **_grown(tree))
             parents = [name for name, node in tree.nodes.items() if node.children or name == ROOT]
@@ -126,13 +131,13 @@ def build(
             format=FORMAT,
             version=VERSION,
             writer=f"strod {__version__}",
-            corpus=corpus.about,
+            corpus=about,
             phrases=PhrasesRecord(settings=asdict(wanted), **_counted(book.units)),
             tree=TreeRecord(
                 topics=len(tree.nodes),
                 settings=settings,
                 history=(1,),
-                corpora={"1": corpus.about},
+                corpora={"1": about},
                 last=Last(revision=1, segment=0),
             ),
             parts={},
@@ -150,6 +155,8 @@ def build(
         )
     if rejected := left_out(corpus.report["documents"]):
         warned(f"left out {rejected}")
+    for told in misfits(corpus.report, corpus.about.meta, "meta="):
+        warned(told)
     return Workspace(Path(out))
 
 
@@ -201,6 +208,7 @@ def _grow(
             splitter=splitter,
         )
         tree = (grow_baseline if baseline else grow)(ground, occurrences)
+    tree.splits = calibrated(corpus, model_of(tree, ground), engine)
     return tree, DocumentShares(model_of(tree, ground), book.kept())
 
 
@@ -262,7 +270,7 @@ def _options(given: Mapping[str, Any]) -> tuple[CorpusOptions, PhraseOptions, Tr
     kinds: tuple[type[Any], ...] = (CorpusOptions, PhraseOptions, TreeOptions)
     known = {field.name: kind for kind in kinds for field in fields(kind)}
     check_names(given, known)
-    values = {name: option_value(name, value) for name, value in given.items()}
+    values = {name: option_value(name, value) for name, value in shape_values(given).items()}
     corpus, phrases, shape = (
         kind(**{name: value for name, value in values.items() if known[name] is kind})
         for kind in kinds

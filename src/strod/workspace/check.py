@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strod.corpus.pairs import read_pairs
 from strod.corpus.reader import Corpus
 from strod.errors import StrodError
+from strod.model.model import late_splits
 from strod.model.options import TreeOptions
-from strod.store.files import Files
+from strod.store.files import NOT_THE_FILE, Files
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
 from strod.store.splits import SavedShares, read_split, read_splits
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strod.store.schema import CorpusRecord, Manifest
+    from strod.values.split import Decomposition
     from strod.values.topic import Node
 
 __all__ = ["check_workspace"]
@@ -49,12 +52,21 @@ def check_workspace(root: Path, workers: int = 1) -> list[str]:
 
 
 def _tried(look: Callable[[], object]) -> list[str]:
-    """What is wrong, in a line; nothing that is read may end in anything else."""
+    """What is wrong, in a line; nothing that is read may end in anything else.
+
+    What is wrong with the machine or the person says nothing about the workspace.
+    """
     try:
         look()
     except StrodError as error:
         error.advice = ""  # it is being followed
         return [" ".join(str(error).split())]
+    except MemoryError:
+        raise
+    except OSError as error:
+        if error.errno in NOT_THE_FILE:
+            raise
+        return [f"is damaged ({error})"]
     except Exception as error:  # noqa: BLE001 - whatever it is, the workspace is the reason
         return [f"is damaged ({type(error).__name__}: {error})"]
     return []
@@ -98,24 +110,34 @@ def _revision(files: Files, number: int, width: int) -> Iterator[str]:
         yield from problems
         if not problems and node_sha256(node) != checksums[name]:
             yield f"{path}: topic {name} has another checksum"
-    yield from _tried(lambda: read_splits(files, nodes.values(), width))
-    yield from (f"{path}: {problem}" for problem in _weights(nodes))
+    problems = _tried(lambda: read_splits(files, nodes.values(), width))
+    yield from problems
+    if not problems:
+        splits = read_splits(files, nodes.values(), width)
+        yield from (f"{path}: {problem}" for problem in _weights(nodes, splits))
 
 
-def _weights(nodes: dict[str, Node]) -> Iterator[str]:
-    """Children add up to their parent."""
+def _weights(nodes: dict[str, Node], splits: dict[str, Decomposition]) -> Iterator[str]:
+    """Children and rest add up to their parent; what they have of documents apart comes on top."""
+    apart = late_splits(splits)
     for name, node in nodes.items():
         below = [nodes[child] for child in node.children]
-        if below and abs(sum(child.weight for child in below) - node.weight) > NEAR:
+        more = sum(child.weight for child in below) + node.rest_weight - node.weight
+        parts = [*node.rest, *(part for child in below for part in child.components)]
+        grown = any(part.split in apart for part in parts)
+        if below and (more < -NEAR or (more > NEAR and not grown)):
             yield f"the children of topic {name} do not add up to it"
-        if below and sum(child.documents for child in below) != node.documents:
+        documents = sum(child.documents for child in below)
+        if below and not (
+            documents <= node.documents if node.rest else documents == node.documents
+        ):
             yield f"the children of topic {name} do not have its documents"
 
 
 def _corpus(files: Files, about: CorpusRecord) -> Iterator[str]:
     """Everything that a corpus has: words, counts, tokens, documents, texts, phrases."""
     corpus, settings = Corpus(files, about), about.settings
-    problems = _tried(lambda: corpus.lexicon)
+    problems = _tried(lambda: corpus.lexicon) or _tried(lambda: read_pairs(corpus))
     if settings.tokenizer in BUILT_IN:
         problems += _tried(lambda: same_words(settings).stop)
     for name, _ in corpus.segments:

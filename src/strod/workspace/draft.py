@@ -10,35 +10,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
-from strod.model.grouping import inside
 from strod.model.options import TreeOptions
 from strod.model.placed import DocumentShares
 from strod.store.schema import as_json
 from strod.store.splits import DiskShareStore
 from strod.tree import revise
-from strod.tree.grow import (
-    Ground,
-    Grown,
-    deepen,
-    finish,
-    make_children,
-    measured,
-    model_of,
-    split,
-)
-from strod.tree.revise import Plan
-from strod.values.topic import Component, number_children
+from strod.tree.grown import Grown
+from strod.tree.revise import Legacy, Plan
+from strod.values.topic import number_children
 from strod.workspace.change import compared
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from strod.engine.protocol import Engine
     from strod.progress import Progress
     from strod.store.change import Staging
+    from strod.tree.ground import Ground
+    from strod.values.shares import Shares
     from strod.values.topic import Node
     from strod.workspace.change import Change
+    from strod.workspace.expand import Shape
     from strod.workspace.workspace import Workspace
+
+# Names, pins and what hangs where are changed without numba and scipy: what learns from documents
+# or counts them is loaded by the verbs that do.
 
 __all__ = ["TreeDraft"]
 
@@ -100,8 +96,11 @@ class TreeDraft:
 
     def _ground(self, children: int | str = "auto", height: int = 0) -> Ground:
         """The documents of the workspace, and its options with another shape."""
+        from strod.tree.ground import Ground  # noqa: PLC0415 - see above
+
         settings = as_json(self._workspace.manifest.tree.settings)
-        options = TreeOptions(**settings | {"children": children, "height": height})
+        own = {"children": children, "height": height, "topics": 0, "least_documents": 0}
+        options = TreeOptions(**settings | own)
         return Ground(
             refs=self._workspace.corpus.refs(),
             retention=self._paths.retention,
@@ -113,94 +112,56 @@ class TreeDraft:
             taken=self._taken,
         )
 
-    def remove(self, topic: str) -> Plan:
-        """Dissolve a topic; heirs get their part of its weight, as the documents have it."""
-        name = self.id(topic)
-        given, weight = revise.bequests(self.tree, name), self.tree.nodes[name].weight
-        masses = measured(self.tree, self._ground(), given)
-        siblings = [
-            taker
-            for taker in given
-            if self.tree.nodes[taker].parent == self.tree.nodes[name].parent
-        ]
-        total = sum(masses[taker] for taker in siblings)
-        for taker, mass in masses.items():
-            share = mass / total if total else 1 / len(siblings)
-            self.tree.nodes[taker].weight += weight * share
-        return revise.remove(self.tree, name)
+    def ground(self, height: int) -> Ground:
+        """The documents of the workspace, for topics down to a level."""
+        return self._ground("auto", height)
 
-    def expand(self, topic: str, children: int | str, height: int, *, fresh: bool = False) -> Plan:
-        """Put topics it was decomposed into together, or learn new ones; pinned children stay."""
-        node = self.tree.nodes[self.id(topic)]
-        pinned = [name for name in node.children if self.tree.nodes[name].pinned]
-        others = [name for name in node.children if name not in pinned]
-        parts = node.components
-        if pinned:
-            if not others:
-                raise UsageError(f"{topic}: all its children are pinned; unpin one first")
-            parts = revise.combined(self.tree.nodes[name].components for name in others)
-        if pinned and height > 1:
-            raise UsageError(f"{topic}: has pinned children; expand it with `height` 1")
-        wanted = children
-        if isinstance(children, int):
-            wanted = children - len(pinned)
-            if wanted < 2:
-                least = f"{len(pinned) + 2} or more beside pinned ones" if pinned else "2 or more"
-                raise UsageError(f"{topic}: `children` must be {least}, not {children}")
-        for name in others:
-            revise.drop(self.tree, [name, *revise.descendants(self.tree, name)])
-        node.children = list(pinned)
-        ground = self._ground(wanted, node.level + height)
+    def keep(self, name: str, parts: Iterable[Shares]) -> None:
+        """Take the shares of all documents in a decomposition that was made."""
         with self._shares:
-            if isinstance(wanted, int) and not fresh and (known := self._known_part(parts, wanted)):
-                children_now = make_children(self.tree, ground, node, known, wanted)
-                pending = {one.id: one.components for one in children_now if not one.reason}
-                made = [one.id for one in children_now] + deepen(self.tree, ground, pending)
-            else:
-                made = split(self.tree, ground, node, parts)
-        if len(node.children) == len(pinned):
-            raise UsageError(
-                f"{topic}: cannot be split: {node.reason}; take another topic or add documents"
-            )
-        revise.reorder(self.tree)
-        gone = [name for name in self._paths.nodes if name not in self.tree.nodes]
-        return Plan(new=tuple(self._renewed(made)), gone=tuple(gone))
+            for part in parts:
+                self._shares.append(name, part)
+            self._shares.close(name)
 
-    def _known_part(self, parts: list[Component], wanted: int) -> Component | None:
-        """A mass as one branch of a dendrogram, so that it can be cut; its own one first."""
-        found = [
-            Component(name, list(range(split.topics.size)))
-            for name, split in self.tree.splits.items()
-            if split.components == parts
-        ]
-        if len(parts) == 1:
-            [part] = parts
-            merges = inside(self.tree.splits[part.split].merges, part.fine)
-            found += [part] * (len(merges) == len(part.fine) - 1)
-        return next((part for part in found if len(part.fine) >= wanted), None)
+    def remove(self, topic: str, into: str = "") -> Plan:
+        """Dissolve a topic: every document's share goes where it fits, or all into one topic."""
+        tree, name = self.tree, self.id(topic)
+        parent = revise.parent_of(tree, name)
+        if into:
+            return self._remove_into(name, self.id(into))
+        heirs = [child for child in parent.children if child != name]
+        if not heirs:
+            return revise.remove(tree, name, Legacy())
+        return revise.remove(tree, name, self._divided(name, heirs, parent.id))
 
-    def _renewed(self, made: Sequence[str]) -> list[str]:
-        """Topics that were not there before; one that was is what it was."""
-        fresh = []
-        for name in made:
-            node, old = self.tree.nodes[name], self._paths.nodes.get(name)
-            if old is not None and old.parent == node.parent:  # it keeps its address
-                node.number, node.last_number = old.number, old.last_number
-            if old is None or not np.array_equal(old.words, node.words):
-                fresh.append(name)
-                if old is not None:  # the same id with other text: what people gave it stays
-                    node.label, node.named, node.pinned = old.label, old.named, old.pinned
-            else:  # the same fine topics again: the same topic
-                self.tree.nodes[name] = replace(
-                    old,
-                    parent=node.parent,
-                    level=node.level,
-                    children=node.children,
-                    reason=node.reason,
-                    alpha0=node.alpha0,
-                    number=node.number,
-                )
-        return fresh
+    def _remove_into(self, name: str, heir: str) -> Plan:
+        """Move a topic beside the one that gets all of it, or below one that is to keep it."""
+        tree = self.tree
+        if heir in [name, *revise.descendants(tree, name)]:
+            raise UsageError(f"{name}: cannot go into itself")
+        home = heir if heir in revise.chain(tree, name) else str(tree.nodes[heir].parent)
+        moved = Plan()
+        if tree.nodes[name].parent != home:
+            moved = revise.move(tree, name, home)
+        if home != heir and tree.nodes[heir].children:
+            legacy = self._divided(name, [heir], heir)
+        else:
+            legacy = revise.all_to(tree, name, heir)
+        return revise.remove(tree, name, legacy).after(moved)
+
+    def _divided(self, name: str, heirs: Sequence[str], keeper: str) -> Legacy:
+        from strod.tree.dissolve import divided  # noqa: PLC0415 - see above
+
+        with self._shares:
+            return divided(self.tree, self._ground(), name, heirs, keeper)
+
+    def expand(self, topic: str, shape: Shape) -> Plan:
+        """Split a topic, or split it again; pinned children stay."""
+        from strod.workspace.expand import Expansion  # noqa: PLC0415 - see above
+
+        expansion = Expansion(self.tree, self._ground, self.id(topic), shape)
+        with self._shares:
+            return expansion.run()
 
     def complete(self, plan: Plan) -> None:
         """Numbers, words and phrases of the topics whose mass has changed."""
@@ -215,6 +176,9 @@ class TreeDraft:
         number_children(nodes)
 
     def _describe(self, counted: Sequence[str], weighed: Collection[str]) -> None:
+        from strod.tree.ground import model_of  # noqa: PLC0415 - see above
+        from strod.tree.weights import finish  # noqa: PLC0415
+
         nodes, ground = self.tree.nodes, self._ground()
         retention = ground.retention.astype(np.float64)
         for name in counted:
@@ -231,9 +195,10 @@ class TreeDraft:
             set(counted),
         )
 
-    def change(self, what: str) -> Change:
+    def change(self, what: str, plan: Plan) -> Change:
         """Compare with what was there before."""
-        return compared(what, self._paths, self.tree.nodes)
+        found = compared(what, self._paths, self.tree.nodes)
+        return replace(found, effective=self.tree.effective, pinned=plan.pinned)
 
 
 def _copied(node: Node) -> Node:

@@ -8,19 +8,23 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from strod.corpus.phrases import read_units, write_counts, write_units
 from strod.corpus.units import UnitRef
 from strod.phrases.collect import collect
+from strod.phrases.contexts import Contexts
 from strod.phrases.cut import cut
-from strod.phrases.describe import describe, spelled
+from strod.phrases.describe import UnitCorpus, describe, rank, spelled
 from strod.phrases.names import name_children
-from strod.phrases.segmentation import Contexts, Segmenter
+from strod.phrases.segmentation import Segmenter
 from strod.phrases.units import PhraseLexicon
 from strod.store.files import Files
 from strod.store.tables import numbers
+from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from scipy.sparse import csr_array
@@ -28,9 +32,10 @@ if TYPE_CHECKING:
     from strod.corpus.reader import Corpus
     from strod.engine.protocol import Engine
     from strod.options import CorpusOptions
+    from strod.phrases.contexts import Occurrences
     from strod.phrases.counts import ShareReader
     from strod.phrases.options import PhraseOptions
-    from strod.phrases.segmentation import Occurrences
+    from strod.phrases.ranking import Candidates
     from strod.phrases.units import Units
     from strod.progress import Progress
     from strod.values.topic import Node
@@ -95,7 +100,7 @@ class PhraseIndex:
         """Cut the documents into units and write both: one pass."""
         units = self.units
         segmenter = Segmenter(units.alphabet, units.phrases)
-        contexts = Contexts(len(units.phrases))
+        contexts = Contexts(units.lengths)
         progress.stage("cutting into phrases", len(self._refs), "shards")
         for name, refs in groupby(self._refs, key=attrgetter("segment")):
             found = engine.map(cut, refs, segmenter, units.unit_of, units.size)
@@ -107,6 +112,16 @@ class PhraseIndex:
     def refs(self) -> list[UnitRef]:
         """Documents by units."""
         return [UnitRef(ref, self.units.size) for ref in self._refs]
+
+    @property
+    def _cut(self) -> UnitCorpus:
+        return UnitCorpus(self.units, self.lexicon, self.refs)
+
+    @cached_property
+    def _surfaces(self) -> list[str]:
+        """Words of the lexicon as they are written."""
+        surfaces: list[str] = self._corpus.lexicon["surface"].to_pylist()
+        return surfaces
 
     def describe(
         self,
@@ -121,25 +136,51 @@ class PhraseIndex:
 
         If `only` is given, to those topics and no others.
         """
-        lists = describe(
-            nodes, parents, self.units, self.lexicon, self.refs, shares, engine, progress, only
-        )
-        wanted = sorted({unit for found in lists.values() for unit, _ in found})
-        surfaces: list[str] = self._corpus.lexicon["surface"].to_pylist()
-        texts = spelled(
-            wanted,
-            self.units,
-            self.lexicon.words,
-            surfaces,
-            self.refs,
-            [ref.open() for ref in self._refs],
-            stemmed=self._stemmed,
-        )
+        progress.stage("ranking phrases", 0, "")
+        lists = describe(nodes, parents, self._cut, shares, engine, only)
+        texts = self._spelled({unit for found in lists.values() for unit, _ in found})
         for name, found in lists.items():
             nodes[name].phrases = [(texts[unit], score) for unit, score in found]
             nodes[name].units = [unit for unit, _ in found]
-        words: list[str] = self._corpus.vocabulary["surface"].to_pylist()
-        name_children(nodes, parents, words, only)
+        name_children(nodes, parents, self._corpus.vocabulary["surface"].to_pylist(), only)
+
+    def every(
+        self,
+        nodes: Mapping[str, Node],
+        names: Collection[str],
+        shares: ShareReader,
+        engine: Engine,
+    ) -> dict[str, list[tuple[str, float]]]:
+        """All phrases and words that say something of topics: those listed, then all others.
+
+        Scores fall; those of the others are to scale.
+        """
+        above = {str(nodes[name].parent or ROOT) for name in names}
+        parents = [name for name in nodes if name in above and nodes[name].children]
+        found = dict(rank(nodes, parents, self._cut, shares, engine, set(names)))
+        lists = {name: _completed(nodes[name], one) for name, one in found.items()}
+        texts = self._spelled({unit for one in lists.values() for unit, _ in one})
+        return {
+            name: [
+                *nodes[name].phrases,
+                *((texts[unit], score) for unit, score in lists.get(name, ())),
+            ]
+            for name in names
+        }
+
+    def _spelled(self, wanted: Collection[int]) -> dict[int, str]:
+        """How authors write units."""
+        texts = [ref.open() for ref in self._refs]
+        return spelled(sorted(wanted), self._cut, self._surfaces, texts, stemmed=self._stemmed)
+
+
+def _completed(node: Node, found: Candidates) -> list[tuple[int, float]]:
+    """The units that are not in a topic's list, with scores that go on from there."""
+    others = ~np.isin(found.units, node.units)
+    units, scores = found.units[others], found.scores[others]
+    last = node.phrases[-1][1] if node.phrases else 1.0
+    scaled = scores * (last / scores[0]) if len(scores) else scores
+    return list(zip(units.tolist(), scaled.tolist(), strict=True))
 
 
 def _noted(

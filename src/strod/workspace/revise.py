@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -22,14 +23,16 @@ from strod.store.topics import (
 )
 from strod.tree import revise
 from strod.tree.revise import Plan
+from strod.wording import is_blank
 from strod.workspace.draft import TreeDraft
-from strod.workspace.undo import Changer
+from strod.workspace.undo import Changer, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from strod.store.change import Staging
     from strod.workspace.change import Change
+    from strod.workspace.expand import Shape
 
 __all__ = ["Reviser"]
 
@@ -39,19 +42,15 @@ class Reviser(Changer):
 
     # -- verbs ---------------------------------------------------------------------------
 
-    def expand(
-        self, topic: str, children: int | str, height: int, *, fresh: bool = False
-    ) -> Change:
+    def expand(self, topic: str, shape: Shape) -> Change:
         """Split a topic, or split it again into another number of children."""
-        if height < 1:
-            raise UsageError(f"`height` must be 1 or more, not {height}")
-
-        def act(draft: TreeDraft) -> Plan:
-            return draft.expand(topic, children, height, fresh=fresh)
-
-        how = " --fresh" if fresh else ""
+        if shape.height is not None and shape.height < 1:
+            raise UsageError(f"`height` must be 1 or more, not {shape.height}")
+        height = f" --height {shape.height}" if shape.height else ""
+        how = " --fresh" * shape.fresh + " --force" * shape.force
         return self._apply(
-            f"expand {quote(topic)} --children {children} --height {height}{how}", act
+            f"expand {quote(topic)} --children {shape.children}{height}{how}",
+            lambda draft: draft.expand(topic, shape),
         )
 
     def collapse(self, topic: str) -> Change:
@@ -68,9 +67,10 @@ class Reviser(Changer):
 
         return self._apply("merge " + " ".join(map(quote, topics)), act)
 
-    def remove(self, topic: str) -> Change:
-        """Dissolve a topic; its share goes to its siblings."""
-        return self._apply(f"remove {quote(topic)}", lambda d: d.remove(topic))
+    def remove(self, topic: str, into: str = "") -> Change:
+        """Dissolve a topic; its share goes to its siblings, or into one topic."""
+        where = f" --into {quote(into)}" if into else ""
+        return self._apply(f"remove {quote(topic)}{where}", lambda d: d.remove(topic, into))
 
     def move(self, topic: str, target: str) -> Change:
         """Put a topic under another parent."""
@@ -83,7 +83,7 @@ class Reviser(Changer):
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name; an empty one brings back the automatic one."""
         check_text("the name", label, 1000)
-        if label and not label.strip():
+        if label and is_blank(label):
             raise UsageError("the name is blank", advice="give another")
         if re.fullmatch(r"(o|\d+)(/\d+)*/?", label.strip(), re.IGNORECASE):
             raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
@@ -115,25 +115,24 @@ class Reviser(Changer):
     def _apply(self, what: str, act: Callable[[TreeDraft], Plan]) -> Change:
         """Carry out a verb."""
 
-        def work(staging: Staging) -> Change:
-            self._workspace.refresh()
+        def work(staging: Staging) -> Outcome:
+            self._workspace.refresh(staging.manifest)
             with make_engine(self._engine, self._threads) as engine, one_blas_thread():
                 draft = TreeDraft(self._workspace, staging, engine, self._progress, self._memory)
                 with draft.speaking_of_paths():
-                    draft.complete(act(draft))
-            change = draft.change(what)
-            if not self._dry_run:
-                self._publish(staging, draft, change)
-            return change
+                    plan = act(draft)
+                    draft.complete(plan)
+            change = draft.change(what, plan)
+            return Outcome(change, partial(self._publish, draft=draft, what=what))
 
         return self._carried_out(work)
 
-    def _publish(self, staging: Staging, draft: TreeDraft, change: Change) -> None:
+    def _publish(self, staging: Staging, note: str, *, draft: TreeDraft, what: str) -> None:
         manifest = staging.manifest
         tree = appended(manifest.tree, len(draft.tree.nodes))
         when = datetime.now(UTC).isoformat(timespec="seconds")
         undone = undone_changes(self._workspace.files, manifest.tree)
-        record = ChangeRecord(what=change.what, note=self._note, when=when, undone=undone)
+        record = ChangeRecord(what=what, note=note, when=when, undone=undone)
         nodes, known = draft.tree.nodes.values(), manifest.parts
         write_revision(staging.folder, nodes, record, tree.history[-1], known)
         for name in draft.fresh_splits:

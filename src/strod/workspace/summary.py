@@ -22,7 +22,6 @@ def as_dictionary(
 ) -> dict[str, Any]:
     """The corpus and the topics, for programs."""
     corpus, tree = workspace.corpus, workspace.tree
-    branch = _branch(tree.find(start or "o"), depth)
     return {
         "corpus": {
             "documents": corpus.documents,
@@ -31,17 +30,8 @@ def as_dictionary(
             "meta": corpus.meta,
             "sha256": corpus.sha256,
         },
-        "topics": [_topic(topic, words, phrases) for topic in branch],
+        "topics": [_topic(topic, words, phrases) for topic in tree.branch(start, depth)],
     }
-
-
-def _branch(top: Topic, depth: int | None) -> list[Topic]:
-    """A topic and what is below it, level by level."""
-    found, level = [top], [top]
-    while level and (depth is None or level[0].level - top.level < depth):
-        level = [child for topic in level for child in topic.children]
-        found += level
-    return found
 
 
 def _topic(topic: Topic, words: int | None, phrases: int | None) -> dict[str, Any]:
@@ -59,5 +49,6 @@ def _topic(topic: Topic, words: int | None, phrases: int | None) -> dict[str, An
         "label": topic.label,
         "pinned": topic.pinned,
         "reason": topic.reason,
+        "rest": topic.rest,
         "sha256": topic.sha256,
     }

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from strod.corpus.reader import Corpus
+    from strod.model.explain import FitModel
     from strod.model.model import Model
     from strod.store.files import Files
     from strod.store.schema import TreeSettings
+    from strod.store.topics import KnownWords
     from strod.values.shares import Structure
     from strod.values.split import Decomposition
     from strod.values.topic import Node
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Topic", "Tree"]
 
+NOISE = 1e-4  # of weights: shares are kept in few bits
 TOP = 20  # words of a topic, unless more are asked for
 LISTED = 20  # topics that an error names
 
@@ -58,6 +61,8 @@ class Topic:
         Sum of the parameters of its children; 0 for a leaf.
     documents : int
         Documents whose path leads here.
+    rest : float
+        Share of the corpus that is in this topic and in none of its children.
     reason : str
         Why it has no children; empty if it has.
     label : str or None
@@ -77,6 +82,7 @@ class Topic:
         self.id, self.path, self.level = node.id, path, node.level
         self.weight, self.alpha, self.alpha0 = node.weight, node.alpha, node.alpha0
         self.documents, self.reason, self.sha256 = node.documents, node.reason, sha256
+        self.rest = node.rest_weight
         self.label: str | None = node.label or None
         self.named, self.pinned = node.named, node.pinned
         self.phrases: list[tuple[str, float]] = [(text, score) for text, score in node.phrases]
@@ -93,6 +99,13 @@ class Topic:
     def children(self) -> list[Topic]:
         """The topics below, by falling weight."""
         return [self._tree[child] for child in self._node.children]
+
+    @property
+    def surplus(self) -> float:
+        """What its children and its rest weigh more than itself: topics that were grown."""
+        below = sum(self._tree.nodes[child].weight for child in self._node.children)
+        more = below + self.rest - self.weight if self._node.children else 0.0
+        return more if more > NOISE else 0.0
 
     @cached_property
     def distribution(self) -> Array:
@@ -112,11 +125,21 @@ class Topic:
 
     def top(self, number: int) -> list[tuple[str, float]]:
         """The best `number` words and their probabilities; 0 means all that occur."""
-        order = self._tree.order(self._node)
-        order = order[self.distribution[order] > 0]
-        order = order[:number] if number else order
         surfaces = self._tree.surfaces
-        return [(surfaces[word], float(self.distribution[word])) for word in order]
+        return [(surfaces[word], float(self.distribution[word])) for word in self.best(number)]
+
+    def best(self, number: int) -> list[int]:
+        """The columns of its best words that occur."""
+        order = self._tree.order(self._node)
+        found: list[int] = order[self.distribution[order] > 0][: number or None].tolist()
+        return found
+
+    def against_parent(self, number: int) -> list[tuple[str, float, float]]:
+        """The best words with their probabilities here and in the topic above."""
+        here = self.distribution
+        above = here if self.parent is None else self.parent.distribution
+        surfaces = self._tree.surfaces
+        return [(surfaces[one], float(here[one]), float(above[one])) for one in self.best(number)]
 
     def shares(self) -> Array:
         """Share of this topic in every document of the corpus."""
@@ -136,6 +159,8 @@ class Tree(Mapping[str, Topic]):
         How it was grown.
     revision : int
         Which state of it.
+    known : KnownWords, optional
+        Words of topics that are in memory already.
     """
 
     def __init__(
@@ -144,9 +169,11 @@ class Tree(Mapping[str, Topic]):
         corpus: Corpus,
         settings: TreeSettings,
         revision: int = 1,
+        known: KnownWords | None = None,
     ) -> None:
         self._files, self._corpus, self.settings = files, corpus, settings
-        self.nodes, checksums, self.change = read_revision(files, revision, corpus.about.vocabulary)
+        width = corpus.about.vocabulary
+        self.nodes, checksums, self.change = read_revision(files, revision, width, known)
         self._name_all()
         self._topics: dict[str, Topic] = {}
         self._paths: dict[str, str] = {}
@@ -227,6 +254,14 @@ class Tree(Mapping[str, Topic]):
         more = f" and {len(children) - LISTED} more" if len(children) > LISTED else ""
         return f"{above} has {', '.join(map(_mentioned, children[:LISTED]))}{more}"
 
+    def branch(self, name: str | None = None, depth: int | None = None) -> list[Topic]:
+        """A topic, by default the root, and those below it, level by level."""
+        found = level = [self.find(name or ROOT)]
+        while level and depth != 0:
+            level = [child for topic in level for child in topic.children]
+            found, depth = found + level, None if depth is None else depth - 1
+        return found
+
     def verify(self) -> None:
         """Refuse topics that are not what was written: nobody shall build on them."""
         for topic in self.values():
@@ -269,10 +304,19 @@ class Tree(Mapping[str, Topic]):
         from strod.model.model import Model
 
         by_word = self.settings.topical == "word"
-        return Model(self.retention, self.settings.clip, by_word, self.splits, self._structure)
+        return Model(self.retention, self.settings.clip, by_word, self.splits, self.structure)
 
     @cached_property
-    def _structure(self) -> dict[str, Structure]:
+    def fit_model(self) -> FitModel | None:
+        """How well documents fit; None if the corpus is too small to say."""
+        from strod.engine.threads import Serial
+        from strod.workspace.fit import fit_model
+
+        return fit_model(self._corpus, self.model, Serial())
+
+    @cached_property
+    def structure(self) -> dict[str, Structure]:
+        """What placing takes of every topic, by id, parents before children."""
         return structure(self.nodes)
 
     def shares(
@@ -280,7 +324,7 @@ class Tree(Mapping[str, Topic]):
     ) -> TopicShares:
         """Share of every topic, or of those with the ids `only`, in documents of the corpus."""
         size = self._corpus.documents - first if size is None else size
-        topics = self._structure
+        topics = self.structure
         topics = topics if only is None else {name: topics[name] for name in only}
         return TopicShares(topics, Masses(self.splits, Placed(first, size, self.saved), size))
 
@@ -291,7 +335,7 @@ class Tree(Mapping[str, Topic]):
     def leaves(self, shares: dict[str, Array]) -> list[str]:
         """Path of the topic at the end of each document's path."""
         names = [self[name].path for name in self.nodes]
-        return [names[number] for number in ends(paths(self._structure, ROOT, shares))]
+        return [names[number] for number in ends(paths(self.structure, ROOT, shares))]
 
 
 def _folded(name: str) -> str:

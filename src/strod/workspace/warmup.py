@@ -13,22 +13,28 @@ from numba.core import event
 
 from strod.compute.kernels import COMPILED, kept_on_disk
 from strod.corpus.build import build_corpus
+from strod.corpus.folded import Documents, Entries, insert_words, write_words
+from strod.corpus.intern import SEED
 from strod.corpus.reader import Corpus
 from strod.engine.threads import Serial
-from strod.model.inference import document_shares, likely, posterior
+from strod.model.explain import Explainer, Texts, Vocabulary
+from strod.model.inference import document_shares, likely, posterior, shares_in_context
+from strod.model.pairs import Pairs, added_pairs
 from strod.moments.counts import Counts
 from strod.moments.moments import Moments
 from strod.options import CorpusOptions
 from strod.passes.cooccur import cooccurrences
+from strod.phrases.contexts import Contexts
 from strod.phrases.counts import topical_counts
 from strod.phrases.options import PhraseOptions
 from strod.phrases.segmentation import Segmenter
 from strod.phrases.topical import TopicBatch
 from strod.progress import Silent
 from strod.store.files import Files
+from strod.text.characters import tables
 from strod.text.sources import resolve
 from strod.tree.matrix import MatrixShard
-from strod.values.split import FineTopics
+from strod.values.split import Cooccurrence, Decomposition, FineTopics
 from strod.workspace.phrases import PhraseIndex
 
 if TYPE_CHECKING:
@@ -73,10 +79,21 @@ def compile_kernels(progress: Progress) -> float:
     watch = _Stopwatch(progress)
     with event.install_listener("numba:compile", watch), TemporaryDirectory() as folder:
         built = build_corpus(Path(folder), resolve([_TEXTS]), CorpusOptions(workers=1), Silent())
+        _fold_once()
         _infer_once()
         _mine_once(Corpus(Files(Path(folder)), built.about))
     _done.append(True)
     return watch.seconds
+
+
+def _fold_once() -> None:
+    """One word, written out for the search index."""
+    text, one = np.frombuffer(b"w", dtype=np.uint8), np.ones(1, dtype=np.int32)
+    texts = Documents(text, np.arange(2), np.zeros(1, dtype=bool))
+    entries = Entries(one, one, one.astype(np.uint32), one)
+    plain = write_words(texts, tables(), SEED, entries, np.ones(1, dtype=np.uint8))
+    none = np.empty(0, dtype=np.int32)
+    insert_words(plain, none.astype(np.int64), none, none, np.ones(1, dtype=np.uint8), np.arange(2))
 
 
 def _mine_once(corpus: Corpus) -> None:
@@ -86,7 +103,8 @@ def _mine_once(corpus: Corpus) -> None:
     book = PhraseIndex.collected(root, corpus, options, wanted, Serial(), Silent())
     segmenter = Segmenter(book.units.alphabet, book.units.phrases)
     shard = next(corpus.shards())
-    counts, _ = segmenter.counts(shard, book.units.unit_of, book.units.size)
+    counts, found = segmenter.counts(shard, book.units.unit_of, book.units.size)
+    Contexts(book.units.lengths).add(found)
     batch = TopicBatch(
         ["o", "a"], np.array([1, 2]), np.array([1, 0]), ["o"], np.ones(2, dtype=bool)
     )
@@ -104,5 +122,13 @@ def _infer_once() -> None:
     moments = Moments.of([document], 1)
     moments.second(np.ones((1, 1)))
     replace(moments, triples=1.0).third(np.ones((1, 1)))
-    shares = document_shares(topics, document).dense(2)
-    likely(document, posterior(topics, document, shares, np.array([0, -1]))[0], 2)
+    shares_in_context(topics, document, document)
+    found = document_shares(topics, document)
+    likely(document, posterior(topics, document, found.dense(2), np.array([0, -1]))[0], 2)
+    overlap = Cooccurrence(np.full(2, 0.5), np.full((2, 2), 0.25), np.ones(2))
+    split = Decomposition(topics, overlap, [], 1.0, 1.0, [], 0.0, 1)
+    pairs = Pairs(np.zeros(1, dtype=np.int32), added_pairs([]), 0.0)
+    explainer = Explainer(split, one, Vocabulary(np.ones(1), np.ones(1), 1, pairs))
+    order = np.zeros(1, dtype=np.int32), np.arange(2), pairs.columns
+    texts = Texts.read(document.power(1), *order, np.zeros(1))
+    explainer.likelihoods(texts, found)

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from strod.errors import StrodError
+from strod.keywords import VerbOptions
 from strod.options import check_names
-from strod.store.schema import as_json
-from strod.store.topics import read_change
+from strod.progress import Progress, Silent
+from strod.store.manifest import read_manifest
 from strod.wording import counted
-from strod.workspace.placements import assign_corpus
+from strod.workspace.placements import Chosen, assign_corpus
 from strod.workspace.snapshot import Snapshot
 from strod.workspace.tree import Tree
 from strod.workspace.undo import Changer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
 
     from strod.corpus.reader import Corpus
-    from strod.keywords import AddOptions, AssignOptions, ExportOptions, VerbOptions
+    from strod.keywords import AddOptions, AssignOptions, ExportOptions
+    from strod.plots.plots import Plots
+    from strod.query.entities import Entity
+    from strod.query.index import Index
+    from strod.query.search import Result
+    from strod.query.trends import Trends
     from strod.store.compact import Compaction
     from strod.store.files import Files
     from strod.store.schema import Manifest
@@ -44,6 +50,8 @@ class Workspace:
     ----------
     path : path
         The folder.
+    snapshot : Snapshot, optional
+        The revision to read, if not the newest one.
 
     Attributes
     ----------
@@ -51,9 +59,10 @@ class Workspace:
         The folder.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], snapshot: Snapshot | None = None) -> None:
         self.path = Path(path)
-        self._snapshot = Snapshot(self.path)
+        self._snapshot = Snapshot(self.path) if snapshot is None else snapshot
+        self._previous: Snapshot | None = None
 
     def __repr__(self) -> str:
         about = self.manifest
@@ -101,24 +110,36 @@ class Workspace:
         """A document by its id, as `assign` gives it, with its number and text; or None."""
         return self._snapshot.document(name)
 
-    def refresh(self) -> Snapshot:
+    def all_phrases(self, topic: str) -> list[tuple[str, float]]:
+        """All phrases of a topic and their scores; its `phrases` are the best of them."""
+        [found] = self._snapshot.all_phrases([topic]).values()
+        return found
+
+    def refresh(self, manifest: Manifest | None = None) -> Snapshot:
         """See what others, or a change of one's own, have published since.
 
-        Trees and corpora that were taken before stay as they are.
+        Trees and corpora that were taken before stay as they are. `manifest` is given by who has
+        read it already.
         """
-        self._snapshot = Snapshot(self.path, self._snapshot)
+        manifest = read_manifest(self.path) if manifest is None else manifest
+        if manifest != self._snapshot.manifest:
+            self._previous = self._snapshot  # what both have in common is found in memory
+            self._snapshot = Snapshot(self.path, self._previous, manifest)
         return self._snapshot
 
     def expand(
         self,
         topic: str,
         children: int | str = "auto",
-        height: int = 1,
+        height: int | None = None,
         *,
         fresh: bool = False,
+        force: bool = False,
         **how: Unpack[VerbOptions],
     ) -> Change:
         """Split a topic, or split it again into another number of children.
+
+        Fewer are made by joining those that are there, with all that is below them.
 
         Parameters
         ----------
@@ -126,30 +147,39 @@ class Workspace:
             Path or id.
         children : int or "auto"
             How many; pinned children stay and are counted.
-        height : int
-            Levels below the topic.
+        height : int, optional
+            Levels below the topic; as many as there were if not given.
         fresh : bool
             Whether to decompose its text anew even if it was decomposed into as many or more.
+        force : bool
+            Whether to make more children than its documents carry.
         **how
             As for every verb: `note`, a line for the history; `dry_run`, to find out only
             what would change; `workers` and `engine`; `progress`.
         """
-        return self._reviser("expand", how).expand(topic, children, height, fresh=fresh)
+        from strod.workspace.expand import Shape
+
+        shape = Shape(children, height, fresh, force)
+        return self._reviser("expand", how).expand(topic, shape)
 
     def collapse(self, topic: str, **how: Unpack[VerbOptions]) -> Change:
         """Drop the descendants of a topic."""
         return self._reviser("collapse", how).collapse(topic)
 
     def merge(self, *topics: str, **how: Unpack[VerbOptions]) -> Change:
-        """Make one topic of two or more siblings; their children become its children."""
+        """Make one topic of two or more, where the first is; their children become its children."""
         return self._reviser("merge", how).merge(topics)
 
-    def remove(self, topic: str, **how: Unpack[VerbOptions]) -> Change:
-        """Dissolve a topic; its share goes to its siblings."""
-        return self._reviser("remove", how).remove(topic)
+    def remove(self, topic: str, into: str = "", **how: Unpack[VerbOptions]) -> Change:
+        """Dissolve a topic: every document's share goes to the sibling where it fits.
+
+        What none of them explains stays with the parent, in no child. With `into` all of it goes
+        into that topic; its parent keeps it if that is the one.
+        """
+        return self._reviser("remove", how).remove(topic, into)
 
     def move(self, topic: str, target: str, **how: Unpack[VerbOptions]) -> Change:
-        """Put a topic under another parent."""
+        """Put a topic under another parent; a leaf gets a child that is what it was."""
         return self._reviser("move", how).move(topic, target)
 
     def rename(self, topic: str, label: str, **how: Unpack[VerbOptions]) -> Change:
@@ -159,6 +189,16 @@ class Workspace:
     def pin(self, topic: str, *, pinned: bool = True, **how: Unpack[VerbOptions]) -> Change:
         """Let a topic survive when its parent is split again, or no longer."""
         return self._reviser("pin", how).pin(topic, pinned=pinned)
+
+    def grow(self, under: str = "o", **how: Unpack[VerbOptions]) -> Change:
+        """Make new children of a topic from its documents that fit nowhere.
+
+        All other topics keep their numbers, and all other documents their shares, to the last
+        bit. `how` is as for `expand`.
+        """
+        from strod.workspace.grow import Grower
+
+        return self._changer("grow", how, Grower).grow(under)
 
     def add(self, *sources: Any, **how: Unpack[AddOptions]) -> Addition:
         """Append documents; topics keep their numbers, documents are placed on every level.
@@ -186,8 +226,9 @@ class Workspace:
             As for `strod.workspace.assign.assign_new`.
         """
         if not sources:
-            check_names(options, ["progress"], "assign without sources: ")
-            return assign_corpus(self, options.get("progress"))
+            check_names(options, ["least", "progress", "top"], "assign without sources: ")
+            chosen = Chosen(options.get("least", 0.0), options.get("top", 0))
+            return assign_corpus(self, options.get("progress"), chosen)
         from strod.workspace.assign import assign_new
 
         return assign_new(self, *sources, **options)
@@ -206,8 +247,8 @@ class Workspace:
         return self._changer(verb, how, Reviser)
 
     def _changer(self, verb: str, how: VerbOptions, kind: type[C]) -> C:
-        known = [*signature(getattr(self, verb)).parameters, *signature(kind).parameters]
-        own = [name for name in known if name not in ("how", "workspace", "topic", "topics")]
+        known = [*signature(getattr(self, verb)).parameters, *VerbOptions.__annotations__]
+        own = [name for name in known if name not in ("how", "topic", "topics", "under")]
         check_names(how, own, f"{verb}: ")
         return kind(self, **how)
 
@@ -226,31 +267,144 @@ class Workspace:
 
         return export(self, to, out, **how)
 
+    def make_index(self, progress: Progress | None = None) -> None:
+        """Make all that questions are answered from; else the first question makes it."""
+        self._index.make(progress or Silent())
+
+    def search(
+        self,
+        query: str,
+        *,
+        topic: str | None = None,
+        where: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> Result:
+        """Documents by what they say, and the topics they are in.
+
+        Parameters
+        ----------
+        query : str
+            Words (all of them), ``"phrases in quotes"``, AND, OR, NOT, prefix*, field:value.
+        topic : str, optional
+            Only documents whose path leads to this topic.
+        where : str, optional
+            Which documents are meant, by metadata.
+        limit, offset : int
+            How many documents, and how many are passed over; a limit of 0 means all.
+        """
+        from strod.query.search import search
+
+        return search(self._index, query, topic=topic, where=where, limit=limit, offset=offset)
+
+    def documents(
+        self, topic: str, *, where: str | None = None, limit: int = 20, offset: int = 0
+    ) -> pa.Table:
+        """Documents with a share of a topic, the largest first.
+
+        Parameters
+        ----------
+        topic : str
+            Path, name or id.
+        where : str, optional
+            Which documents are meant: ``"year >= 2015 AND category = 'cs.LG'"``.
+        limit, offset : int
+            How many, and how many are passed over; a limit of 0 means all.
+
+        Returns
+        -------
+        pyarrow.Table
+            number, id, share, leaf, and ``meta.NAME`` for each field.
+        """
+        from strod.query.tables import documents_of
+
+        return documents_of(self._index, topic, where=where, limit=limit, offset=offset)
+
+    def slice(
+        self,
+        by: str | Sequence[str],
+        *,
+        topic: str | None = None,
+        level: int | None = None,
+        where: str | None = None,
+    ) -> pa.Table:
+        """Documents of topics by the values of metadata fields.
+
+        Parameters
+        ----------
+        by : str or sequence of str
+            Fields: ``"category"``, ``"date:month"``, ``"price:10"``.
+        topic : str, optional
+            Only this topic and those below.
+        level : int, optional
+            Only topics of this level.
+        where : str, optional
+            Which documents are meant.
+
+        Returns
+        -------
+        pyarrow.Table
+            topic, a column for each field, documents, share, lift.
+        """
+        from strod.query.slices import sliced
+
+        fields = [by] if isinstance(by, str) else list(by)
+        return sliced(self._index, fields, topic=topic, level=level, where=where)
+
+    def trends(
+        self,
+        field: str | None = None,
+        *,
+        topic: str | None = None,
+        level: int | None = None,
+        where: str | None = None,
+    ) -> Trends:
+        """Topics that grew or shrank, by a date (``"date:month"``) or a number such as a year."""
+        from strod.query.trends import trends
+
+        return trends(self._index, field, topic=topic, level=level, where=where)
+
+    def entities(self, topic: str, field: str, limit: int = 10) -> list[Entity]:
+        """Members of a list or a category that stand for a topic, the best first."""
+        from strod.query.entities import Entities
+
+        return Entities(self._index, field).best(self.tree.find(topic), limit)
+
+    def entity(self, field: str, name: str) -> pa.Table:
+        """Topics of an entity: path, label, documents and lift."""
+        from strod.query.entities import entity_topics
+
+        return entity_topics(self._index, field, name)[1]
+
+    def topics_table(self) -> pa.Table:
+        """One row a topic, level by level."""
+        from strod.query.tables import topics_table
+
+        return topics_table(self._index)
+
+    def placements(self) -> pa.Table:
+        """One row for each document and topic that it has a share of."""
+        from strod.query.tables import placements_table
+
+        return placements_table(self._index)
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: ``workspace.plot.tree()``, ``.trends()``, ``.heatmap("category")``."""
+        from strod.plots.plots import Plots
+
+        return Plots(self._index)
+
+    @property
+    def _index(self) -> Index:
+        return self._snapshot.index
+
     def history(self) -> list[dict[str, Any]]:
         """What was changed, when and why, the first change first; what was undone is marked.
 
         What can still be had back by `redo` comes last.
         """
-        now = self._snapshot
-        about, entries = now.manifest.tree, list[dict[str, Any]]()
-        numbers = [(number, False) for number in about.history]
-        numbers += [(number, True) for number in reversed(about.undone)]
-        for number, undone in numbers:
-            change = as_json(read_change(now.files, number))
-            entries += [{**one, "undone": True} for one in change.pop("undone")]
-            entries.append({"revision": number, **change, "undone": undone})
-            entries[-1]["when"] = change["when"] or self._built(number)
-        return entries
-
-    def _built(self, number: int) -> str:
-        """When the workspace was built; not among its numbers, which are the same every time."""
-        if number != 1:
-            return ""
-        try:
-            when = self.report.get("when")
-            return datetime.fromisoformat(when or "").isoformat(timespec="seconds")
-        except (StrodError, TypeError, ValueError):
-            return ""
+        return self._snapshot.history()
 
     def compact(self, keep: int = 10, *, dry_run: bool = False) -> Compaction:
         """Forget all but the last `keep` revisions, and give their files back to the disk."""

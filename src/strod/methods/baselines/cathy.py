@@ -61,7 +61,7 @@ class Cathy:
     """
 
     def __init__(self, whole: Piece, options: TreeOptions, memory: int) -> None:
-        self._whole, self._children, self._height = whole, int(options.children), options.height
+        self._whole, self._children, self._height = whole, options.least, options.height
         self._memory = memory
         self._weight = 1.0
 

@@ -1,6 +1,6 @@
-"""NMF and variational LDA of scikit-learn, applied to the corpus and then to its parts.
+"""NMF and variational LDA of scikit-learn, and k-means, of the corpus and then of its parts.
 
-Both divide documents as wholes: each goes to the topic with the largest weight, and the next
+They divide documents as wholes: each goes to the topic with the largest weight, and the next
 level is learnt from the documents of a topic.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from strod.methods.baselines.clusters import kmeans
 from strod.methods.baselines.learner import Division, Piece, as_whole
 
 if TYPE_CHECKING:
@@ -30,19 +31,19 @@ MIXED = 0.01  # of the children's documents in the words of NMF, where most word
 
 
 class Factors:
-    """Divides documents by a factorisation of their counts.
+    """Divides documents by factors of their counts, or into clusters.
 
     Parameters
     ----------
     whole : Piece
         The corpus.
     options : TreeOptions
-        Method (``nmf`` or ``lda``) and children.
+        Method (``nmf``, ``lda`` or ``kmeans``) and children.
     """
 
     def __init__(self, whole: Piece, options: TreeOptions) -> None:
-        self._whole, self._children = whole, int(options.children)
-        self._factors = {"nmf": _nmf, "lda": _lda}[options.method]
+        self._whole, self._children = whole, options.least
+        self._factors = {"nmf": _nmf, "lda": _lda, "kmeans": kmeans}[options.method]
 
     def root(self) -> Piece:
         """The corpus."""
@@ -77,9 +78,9 @@ def _mixed(words: Array, part: Piece) -> Array:
 
 def _nmf(counts: Any, k: int, seed: int, iterations: int) -> tuple[Array, Array, float, int]:
     """W·H of tf-idf; H is divided by idf, so that it has the scale of counts again."""
-    from sklearn.decomposition import NMF  # noqa: PLC0415 - an extra
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
-    from sklearn.feature_extraction.text import TfidfTransformer  # noqa: PLC0415
+    from sklearn.decomposition import NMF
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.feature_extraction.text import TfidfTransformer
 
     transformer = TfidfTransformer()
     weighted = transformer.fit_transform(counts)
@@ -92,7 +93,7 @@ def _nmf(counts: Any, k: int, seed: int, iterations: int) -> tuple[Array, Array,
 
 def _lda(counts: Any, k: int, seed: int, iterations: int) -> tuple[Array, Array, float, int]:
     """Variational Bayes, with scikit-learn's priors of 1/k."""
-    from sklearn.decomposition import LatentDirichletAllocation  # noqa: PLC0415 - an extra
+    from sklearn.decomposition import LatentDirichletAllocation
 
     online = counts.shape[0] > BATCH_LIMIT
     model = LatentDirichletAllocation(

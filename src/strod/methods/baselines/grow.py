@@ -25,7 +25,9 @@ from strod.methods.baselines.splitlda import SplitLda
 from strod.model.decompose import NotSplit
 from strod.model.grouping import dendrogram
 from strod.model.inference import sparse_shares
-from strod.tree.grow import Ground, Grown, expand, finish
+from strod.tree.grow import expand
+from strod.tree.grown import Grown
+from strod.tree.weights import finish
 from strod.values.split import Cooccurrence, Decomposition, FineTopics
 from strod.values.topic import ROOT, Node, seed_of
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from strod.methods.baselines.learner import Learner
     from strod.model.options import TreeOptions
     from strod.model.placed import Documents, Ref
+    from strod.tree.ground import Ground
 
     Array = NDArray[np.float64]
 
@@ -132,6 +135,7 @@ def _learner(whole: Piece, options: TreeOptions, memory: int) -> Learner:
         "ncrp": Restaurant,
         "nmf": Factors,
         "lda": Factors,
+        "kmeans": Factors,
     }
     return kinds[options.method](whole, options)
 

@@ -153,12 +153,11 @@ def start(network: Network, k: int, random: np.random.Generator) -> Parts:
 
 
 @kernel
-def _sweep(
-    indptr: Any, indices: Any, weights: Any, rho: Any, theta: Any, scaled: Any, out: Any
-) -> float:
-    """Expectation step: ê summed by word and part into `out`; returns the likelihood."""
-    k = rho.size
-    likelihood = 0.0
+def _sweep(network: Network, parts: Parts) -> tuple[Any, float]:
+    """Expectation step: ê summed by word and part, and the likelihood."""
+    (indptr, indices, weights), (rho, theta) = network, parts
+    k, out, likelihood = rho.size, np.zeros_like(theta), 0.0
+    scaled = np.zeros(k)
     for i in range(indptr.size - 1):
         for z in range(k):
             scaled[z] = rho[z] * theta[i, z]
@@ -174,24 +173,21 @@ def _sweep(
                     part = ratio * scaled[z] * theta[j, z]
                     out[i, z] += part
                     out[j, z] += part
-    return likelihood
+    return out, likelihood
 
 
 def sweep(network: Network, parts: Parts) -> tuple[Parts, float]:
     """One iteration of EM; gives the new parts and the log-likelihood of the old ones."""
-    k = len(parts.rho)
-    out = np.zeros_like(parts.theta)
-    found = _sweep(*network, parts.rho, parts.theta, np.zeros(k), out)
+    out, found = _sweep(network, parts)
     rho = out.sum(axis=0)
     theta = np.divide(out, rho, out=np.zeros_like(out), where=rho > 0)
     return Parts(rho, theta), 2 * float(found) - float(parts.rho.sum())
 
 
 @kernel
-def _expected(
-    indptr: Any, indices: Any, weights: Any, rho: Any, theta: Any, part: int, out: Any
-) -> None:
+def _expected(network: Network, parts: Parts, part: int, out: Any) -> None:
     """ê_ij^z of one part, for every edge."""
+    (indptr, indices, weights), (rho, theta) = network, parts
     for i in range(indptr.size - 1):
         for edge in range(indptr[i], indptr[i + 1]):
             j = indices[edge]
@@ -207,7 +203,7 @@ def subnetworks(network: Network, parts: Parts) -> Iterator[Network]:
     row = np.repeat(np.arange(len(network.indptr) - 1), np.diff(network.indptr))
     expected = np.empty(len(network.weights))
     for part in range(len(parts.rho)):
-        _expected(*network, parts.rho, parts.theta, part, expected)
+        _expected(network, parts, part, expected)
         keep = expected >= LEAST
         sizes = np.bincount(row[keep], minlength=len(network.indptr) - 1)
         indptr = np.concatenate([[0], np.cumsum(sizes)])

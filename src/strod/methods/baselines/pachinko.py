@@ -50,7 +50,7 @@ class Pachinko:
     """
 
     def __init__(self, whole: Piece, options: TreeOptions) -> None:
-        self._whole, self._children = whole, int(options.children)
+        self._whole, self._children = whole, options.least
         self._model: Any = None
 
     def root(self) -> int:

@@ -45,7 +45,7 @@ class SplitLda:
     """
 
     def __init__(self, whole: Piece, options: TreeOptions) -> None:
-        self._whole, self._children = whole, int(options.children)
+        self._whole, self._children = whole, options.least
         # Every level has all the words, so a topic gets its share of its level's time.
         self._tokens = max(whole.tokens * options.height, 1)
 

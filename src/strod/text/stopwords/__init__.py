@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from strod.errors import InputError, UsageError
+from strod.store.files import read_given
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ def stopwords(language: str) -> frozenset[str]:
 def read_stopwords(path: Path) -> tuple[str, ...]:
     """A user's own list: one word a line, ``#`` begins a comment."""
     try:
-        return tuple(_words(path.read_text(encoding="utf-8-sig")))
+        return tuple(_words(read_given(path).decode("utf-8-sig")))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BadPageError", "Page", "pages"]
+__all__ = ["BadPageError", "Page", "chunk_places", "pages"]
 
 LONGEST_HEADER = 1 << 20
 _WINDOWS = (1 << 12, LONGEST_HEADER)
@@ -22,9 +22,14 @@ _DICTIONARY = 2  # a kind of page
 # By the kind of page: where its own header is, and in it the field with the encoding.
 _OWN = {0: (5, 2), 2: (7, 2), 3: (8, 4)}
 _IN_DICTIONARY = (2, 8)  # encodings of values as numbers into the dictionary
+_MAGIC = b"PAR1"
+_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3  # fields of the footer, of a row group and of a column
+_LENGTH, _DATA_PLACE, _DICTIONARY_PLACE = 7, 9, 11  # of what a column says about itself
+_FRONT_CODED = 7  # an encoding: a value may repeat all of the one before it in a byte or two
+_PLAIN = (0, 3, *_IN_DICTIONARY)  # encodings that strod writes
 
 
-class BadPageError(Exception):
+class BadPageError(ValueError):
     """The header of a page makes no sense."""
 
 
@@ -34,7 +39,22 @@ class Page(NamedTuple):
     size: int
     values: int
     is_dictionary: bool
-    in_dictionary: bool
+    encoding: int
+
+    @property
+    def in_dictionary(self) -> bool:
+        """Whether its values are numbers into the dictionary."""
+        return self.encoding in _IN_DICTIONARY
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether values that are no numbers into a dictionary take as much as their bytes."""
+        return self.encoding in _PLAIN
+
+    @property
+    def width(self) -> int:
+        """About how long a value is; where one may repeat another, how long it can be."""
+        return self.size if self.encoding == _FRONT_CODED else self.size // max(self.values, 1)
 
 
 class _Compact:
@@ -69,7 +89,7 @@ class _Compact:
             raise IndexError
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Numbers and structs by the number of their field; the rest is passed over."""
+        """Numbers, structs and lists by the number of their field; the rest is passed over."""
         if depth > _DEEPEST:
             raise BadPageError("nested too deeply")
         found: dict[int, Any] = {}
@@ -91,19 +111,20 @@ class _Compact:
         elif kind == _BINARY:
             self._skip(self._varint())
         elif kind in (_LIST, _SET):
-            self._list(depth)
+            return self._list(depth)
         else:
             raise BadPageError(f"a field of kind {kind}")
         return None
 
-    def _list(self, depth: int) -> None:
-        head = self._byte()
+    def _list(self, depth: int) -> list[Any]:
+        head, found = self._byte(), []
         size = head >> 4 if head >> 4 < 15 else self._varint()
         for _ in range(min(size, LONGEST_HEADER)):
             if head & 15 in (_TRUE, _FALSE):
                 self._skip(1)
             else:
-                self._value(head & 15, depth + 1)
+                found.append(self._value(head & 15, depth + 1))
+        return found
 
 
 def _header(file: BinaryIO, place: int) -> tuple[dict[int, Any], int]:
@@ -132,5 +153,50 @@ def pages(file: BinaryIO, place: int, end: int) -> Iterator[Page]:
         values = about.get(1)
         if type(values) is not int or values < 0:
             raise BadPageError("no number of values")
-        yield Page(size, values, kind == _DICTIONARY, about.get(encoding) in _IN_DICTIONARY)
+        coded = about.get(encoding)
+        if type(coded) is not int:
+            raise BadPageError("no encoding")
+        yield Page(size, values, kind == _DICTIONARY, coded)
         place += length + packed
+
+
+def chunk_places(file: BinaryIO) -> list[list[tuple[int, int]]]:
+    """Where the column chunks of each row group begin and end.
+
+    The footer is read here: Arrow aborts on some lies in it.
+    """
+    whole = file.seek(0, 2)
+    file.seek(max(whole - 8, 0))
+    tail = file.read(8)
+    size = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or size > whole - 12:
+        raise BadPageError("no footer")
+    file.seek(whole - 8 - size)
+    try:
+        footer = _Compact(file.read(size)).struct()
+    except IndexError:
+        raise BadPageError("a footer without end") from None
+    return [
+        [_place(column, whole) for column in _structs(group.get(_COLUMNS))]
+        for group in _structs(footer.get(_GROUPS))
+    ]
+
+
+def _place(column: dict[int, Any], whole: int) -> tuple[int, int]:
+    """Where a column chunk begins and ends."""
+    [about] = _structs([column.get(_ABOUT)])
+    place, length = about.get(_DATA_PLACE), about.get(_LENGTH)
+    if type(place) is not int or type(length) is not int:
+        raise BadPageError("a column without a place")
+    first = about.get(_DICTIONARY_PLACE)
+    begin = first if type(first) is int and 0 < first < place else place
+    if not 0 <= begin <= begin + length <= whole:
+        raise BadPageError("a column outside of the file")
+    return begin, begin + length
+
+
+def _structs(found: Any) -> list[dict[int, Any]]:
+    """A list of structs, and nothing else."""
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise BadPageError("no list of columns")
+    return found

@@ -1,0 +1,121 @@
+"""``strod slice``: topics by the values of metadata fields."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from strod.cli import ask
+from strod.cli.console import output
+from strod.cli.grid import print_grid
+from strod.cli.options import WorkspacePath, flat
+from strod.errors import UsageError
+from strod.wording import json_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from strod.query.index import Index
+
+__all__ = ["slice_"]
+
+
+@flat
+def slice_(
+    workspace: WorkspacePath,
+    *,
+    by: list[str] = typer.Option(
+        ..., "--by", metavar="FIELD", help="Field, with its part or bin: date:month, price:10."
+    ),
+    asked: ask.Asked,
+    measure: str = typer.Option("share", help="What the table shows: share, documents or lift."),
+    as_csv: bool = typer.Option(False, "--csv", help="All measures, for spreadsheets."),
+    answer: ask.Answer,
+) -> None:
+    """Count documents of topics by the values of metadata fields.
+
+    share is the part of the documents with a value that are under the topic, lift that part over
+    the topic's part of all documents. Dates go by year unless a part is named (date:month), numbers
+    by bins, lists once for each member.
+
+    \b
+    Examples:
+      strod slice papers.strod --by year --level 1
+      strod slice papers.strod --by category --topic o/3 --measure lift
+      strod slice papers.strod --by date:quarter --where "category = 'cs.LG'" --csv > slice.csv
+      strod slice papers.strod --by year --level 1 --plot years.svg
+    """
+    from strod.query.fields import known
+    from strod.query.slices import MEASURES, sliced
+
+    if measure not in MEASURES:
+        raise UsageError(f"`measure` must be one of {', '.join(MEASURES)}, not {measure}")
+    with ask.progress(quiet=answer.quiet) as progress:
+        index = ask.opened(workspace, progress)
+        table = sliced(index, by, **vars(asked))
+    if not table.num_rows:
+        raise UsageError(f"no document is meant; {known(index.metadata.kinds)}")
+    if answer.plot is not None:
+        _plot(index, table, by, measure, answer.plot)
+    if answer.as_json:
+        print(json_text({"by": by, "measure": measure, "rows": table.to_pylist()}))
+    elif as_csv:
+        _print_csv(table)
+    elif answer.plot is None:
+        _print(index, table, by, measure)
+
+
+def _plot(index: Index, table: pa.Table, by: list[str], measure: str, out: Path) -> None:
+    from strod.plots.draw import draw_heatmap
+
+    if len(by) != 1:
+        raise UsageError("`plot` draws topics by one field; give `by` once")
+    labels = {topic.path: topic.label or "" for topic in index.tree.values()}
+    ask.save_plot(draw_heatmap(table, by[0], measure, labels), out)
+
+
+def _print_csv(table: pa.Table) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _print(index: Index, table: pa.Table, by: list[str], measure: str) -> None:
+    """Topics by values, as a grid; of several fields one value each line."""
+    rows = table.to_pylist()
+    console = output()
+    first, *others = by
+    values = list(dict.fromkeys(row[first] for row in sorted(rows, key=lambda r: _order(r[first]))))
+    grid: dict[tuple[Any, ...], dict[Any, float]] = {}
+    for row in rows:
+        key = (row["topic"], *(row[name] for name in others))
+        grid.setdefault(key, {})[row[first]] = row[measure]
+    labels = {topic.path: topic.label or "" for topic in index.tree.values()}
+    heads = [(" ".join(map(_shown, key)), labels[key[0]] if len(key) == 1 else "") for key in grid]
+    print_grid(
+        console,
+        heads,
+        list(map(_shown, values)),
+        [[_number(cells.get(value), measure) for value in values] for cells in grid.values()],
+    )
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    return value is None, 0 if value is None else value
+
+
+def _shown(value: Any) -> str:
+    return "(none)" if value is None else str(value)
+
+
+def _number(value: float | None, measure: str) -> str:
+    if value is None:
+        return "·"
+    if measure == "documents":
+        return f"{value:,}"
+    return f"{100 * value:.1f}%" if measure == "share" else f"{value:.2f}"

@@ -1,0 +1,1 @@
+"""The explorer: a workspace in the browser, and the same as JSON for programs."""

@@ -1,0 +1,1 @@
+"""Pictures of a tree, for people who would rather look than read."""

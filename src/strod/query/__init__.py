@@ -1,0 +1,1 @@
+"""Asking a tree: documents of topics, search, slices, trends, entities."""

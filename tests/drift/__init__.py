@@ -1,0 +1,1 @@
+"""Tests of drift: which documents fit no topic."""

@@ -1,0 +1,199 @@
+"""Asking as a person does: on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from strod.workspace.workspace import Workspace
+from tests.conftest import check_error, strod
+from tests.hands.conftest import BAD
+from tests.planted_text import planted_texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def asked(*arguments: object) -> dict[str, object]:
+    outcome = strod(*arguments, "--json", "--quiet")
+    assert outcome.code == 0, outcome.err
+    found: dict[str, object] = json.loads(outcome.out)
+    return found
+
+
+def test_slice_in_json_csv_and_for_people(kept: Path) -> None:
+    found = asked("slice", kept, "--by", "year", "--level", 1)
+    assert list(found) == ["by", "measure", "rows"]
+    rows = found["rows"]
+    assert isinstance(rows, list)
+    assert list(rows[0]) == ["topic", "year", "documents", "share", "lift"]
+    assert {row["topic"] for row in rows} == {"o/1", "o/2", "o/3"}
+    outcome = strod("slice", kept, "--by", "year", "--level", 1, "--csv", "-q")
+    table = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert [int(row["documents"]) for row in table] == [row["documents"] for row in rows]
+    shown = strod("slice", kept, "--by", "year", "--level", 1, "--measure", "documents", "-q").out
+    assert shown.splitlines()[0].split() == ["1995", "1996", "1997", "1998", "1999", "2000"]
+    assert len(shown.splitlines()) == 4
+    several = strod("slice", kept, "--by", "year", "--by", "venue", "--topic", "o/1", "-q").out
+    assert "o/1 (none)" in several
+
+
+def test_an_index_with_the_build(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("\n".join(planted_texts(100)))
+    arguments = ["--children", 2, "--height", 1, "--out", tmp_path / "w.strod", "--index", "-q"]
+    assert strod("build", tmp_path / "t.txt", *arguments).code == 0
+    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "w.strod/index").rglob("*.*")}
+    assert {path.suffix for path in made} >= {".bin", ".json"}
+    assert asked("search", tmp_path / "w.strod", "riveroaka")["total"]
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+
+
+def test_slice_below_a_topic(kept: Path) -> None:
+    rows = asked("slice", kept, "--by", "venue", "--topic", "o/2")["rows"]
+    assert isinstance(rows, list)
+    assert {row["topic"] for row in rows} == {"o/2", "o/2/1", "o/2/2", "o/2/3"}
+    for more in ([], ["--json"], ["--csv"]):
+        nothing = strod("slice", kept, "--by", "venue", "--where", "year = 1900", *more)
+        check_error(nothing, "no document is meant", "fields: ", "venue")
+    assert Workspace(kept).slice("venue", where="year = 1900").num_rows == 0
+
+
+def test_trends(kept: Path) -> None:
+    found = asked("trends", kept, "--field", "when:year")
+    assert found["field"] == "when:year"
+    rows = found["rows"]
+    assert isinstance(rows, list)
+    assert list(rows[0]) == ["topic", "slope", "low", "high", "series"]
+    assert len(rows) == 12
+    shown = strod("trends", kept, "--field", "year", "--phrases", 2, "-q").out.splitlines()
+    assert shown[0] == "change of the odds a year, by year, 1995 to 2000"
+    assert "phrases at their time:" in shown
+    assert len(shown) == 1 + 12 + 1 + 2
+
+
+def test_times_are_to_scale(kept: Path) -> None:
+    where = "year != 1997 AND year != 1998"
+    shown = strod("trends", kept, "--field", "year", "--where", where, "--phrases", 0, "-q").out
+    lines = shown.splitlines()[1:]
+    assert all(re.search(r"^o/\S+ +[▁-█]{2}  [▁-█]{2} ", line) for line in lines)
+    figure = Workspace(kept).plot.trends("year", where=where)
+    for axis in figure.axes[:12]:
+        assert axis.lines[0].get_xdata().tolist() == [1995, 1996, 1999, 2000]
+    long = strod("trends", kept, "--field", "when:month", "--phrases", 0, "-q").out.splitlines()
+    assert long[0].endswith("; bars: the last 16")
+
+
+def test_entities(kept: Path) -> None:
+    outcome = strod("show", kept, "o/1", "--entities", "people", "--json")
+    topics = json.loads(outcome.out)["topics"]
+    assert all(len(topic["entities"]) == 5 for topic in topics)
+    name, score, documents = topics[0]["entities"][0]
+    assert isinstance(name, str)
+    assert isinstance(score, float)
+    assert documents > 0
+    assert f"{name} ({documents:,})" in strod("show", kept, "o/1", "--entities", "people").out
+    found = asked("entity", kept, "people", "Ada")
+    assert list(found) == ["field", "name", "documents", "topics"]
+    assert "Ada: " in strod("entity", kept, "people", "Ada", "-q").out
+
+
+@pytest.mark.parametrize("kind", ["tree", "trends", "heatmap"])
+def test_plots(kept: Path, tmp_path: Path, kind: str) -> None:
+    by = {"trends": ["--by", "when"], "heatmap": ["--by", "venue"]}.get(kind, [])
+    for suffix, head in ((".svg", b"<?xml"), (".png", b"\x89PNG")):
+        out = tmp_path / f"{kind}{suffix}"
+        assert strod("plot", kept, kind, "--out", out, *by, "-q").code == 0
+        first = out.read_bytes()
+        assert first.startswith(head)
+        assert strod("plot", kept, kind, "--out", out, *by, "-q").code == 0
+        assert out.read_bytes() == first  # the same data, the same bytes
+    topics = ["o/1", "o/2", "o/3"]
+    assert all(path in (tmp_path / f"{kind}.svg").read_text() for path in topics)
+
+
+def test_plots_beside_answers(kept: Path, tmp_path: Path) -> None:
+    for command in (["slice", kept, "--by", "venue"], ["trends", kept, "--field", "when"]):
+        outcome = strod(*command, "--plot", tmp_path / "x.svg", "-q")
+        assert outcome.code == 0
+        assert outcome.out == f"{tmp_path / 'x.svg'}: written\n"
+
+
+REFUSED = {
+    ("slice", "--by", "nobody"): "nobody: no such field; fields: people, price, venue, when, year",
+    ("slice", "--by", "year", "--by", "year"): "--by takes one field or more, each once",
+    ("slice", "--by", "year", "--level", "9"): "no topic has level 9; the deepest is 2",
+    ("slice", "--by", "year", "--topic", "o/9"): "o/9: no such topic; o has o/1",
+    ("slice", "--by", "year", "--measure", "x"): "--measure must be one of documents, share, lift",
+    ("slice", "--by", "people:3"): "people is a list, which has no parts",
+    ("slice", "--by", "year", "--where", "people >= 3"): "--where: people is a list, which >=",
+    ("slice", "--by", "year", "--by", "venue", "--plot", "x.svg"): "give --by once",
+    ("slice", "--by", "year", "--plot", "x.txt"): "x.txt: give a name that ends in .png",
+    ("trends", "--field", "venue"): "venue: is a category; trends go by a date or a number",
+    ("entity", "people", "Nobody"): "Nobody: no document has it in people",
+    ("entity", "year", "1999"): "entities are members of a list or a category; fields of names: ",
+    ("plot", "circle", "--out", "x.svg"): "circle: no such plot; there are tree, trends, heatmap",
+    ("plot", "tree", "--out", "x.jpg"): "x.jpg: give a name that ends in",
+    ("plot", "tree", "--out", "x.svg", "--level", "1"): "the tree is drawn whole",
+    ("show", "--entities", "when"): "when: is a date; entities are members of a list",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", REFUSED)
+def test_bad_questions_are_refused_in_a_line(kept: Path, arguments: tuple[str, ...]) -> None:
+    before = sorted(path.name for path in kept.iterdir())
+    outcome = strod(arguments[0], kept, *arguments[1:])
+    assert outcome.code == 2
+    assert REFUSED[arguments] in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+    assert not outcome.out
+    assert sorted(path.name for path in kept.iterdir()) == before
+
+
+def test_nothing_that_a_text_says_is_obeyed(tmp_path: Path) -> None:
+    source = tmp_path / "s.jsonl"
+    records = [
+        {"id": f"{i}{BAD}", "text": f"{text} {BAD}", "k": f"{BAD}{i % 2}",
+         "d": f"20{10 + i % 5}-01-01"}
+        for i, text in enumerate(planted_texts(200))
+    ]  # fmt: skip
+    source.write_text("\n".join(map(json.dumps, records)))
+    out = tmp_path / "w.strod"
+    build = strod(
+        "build", source, "--meta", "k", "--meta", "d", "--children", 2, "--out", out, "-q"
+    )
+    assert build.code == 0, build.err
+    for command in (
+        ["slice", out, "--by", "k"],
+        ["slice", out, "--by", "k", "--csv"],
+        ["slice", out, "--by", "k", "--json"],
+        ["trends", out],
+        ["entity", out, "k", f"{BAD}1"],
+        ["entity", out, "k", f"{BAD}none"],
+        ["show", out, "--entities", "k"],
+        ["search", out, "riveroaka"],
+        ["search", out, "riveroaka", "--json"],
+        ["search", out, f"{BAD}"],
+        ["search", out, f'"{BAD}'],
+        ["slice", out, "--by", f"{BAD}"],
+        ["slice", out, "--by", "k", "--where", f"{BAD} = 3"],
+    ):
+        outcome = strod(*command)
+        assert outcome.code in (0, 2), outcome.err
+        for letter in {one for one in BAD if not one.isprintable()} - {"\n"}:
+            assert letter not in outcome.out + outcome.err, command
+
+
+def test_python_says_the_same(workspace: Workspace) -> None:
+    found = asked("slice", workspace.path, "--by", "venue")
+    assert found["rows"] == workspace.slice("venue").to_pylist()
+    assert found["rows"] == workspace.slice(["venue"]).to_pylist()
+    frame = workspace.documents("o/1").to_pandas()
+    assert list(frame.columns)[:4] == ["number", "id", "share", "leaf"]
+    assert workspace.plot.tree().axes
+    assert workspace.plot.heatmap("venue", "share", level=1).axes
+    assert workspace.plot.trends("when", level=1).axes

@@ -1,0 +1,105 @@
+// Plots. Each has a table that says the same.
+import { count, percent, shown } from "../lib/text";
+import type { Trend } from "../lib/types";
+import { useSize } from "./size";
+
+/** A small line; its numbers are in the topic's own view. */
+export function Spark({ values }: { values: number[] }) {
+  const most = Math.max(...values) || 1;
+  const step = 38 / Math.max(1, values.length - 1);
+  const points = values.map((value, place) => `${(1 + place * step).toFixed(1)},${(14 - (12 * value) / most).toFixed(1)}`);
+  return (
+    <svg class="spark" width="40" height="16" aria-hidden="true">
+      <polyline points={points.join(" ")} />
+    </svg>
+  );
+}
+
+/** A round number at or above the largest share. */
+function ceiling(most: number): number {
+  const unit = 10 ** Math.floor(Math.log10(most || 1));
+  return [1, 2, 2.5, 5, 10].map((part) => part * unit).find((value) => value >= most) ?? most;
+}
+
+/** Share by time, and how fast the odds change. */
+export function TrendPlot({ trend }: { trend: Trend }) {
+  const [frame, width] = useSize<HTMLDivElement>();
+  const height = 168;
+  const edge = { left: 46, right: 12, top: 10, bottom: 24 };
+  const most = ceiling(Math.max(...trend.series.map((one) => one[2])));
+  const across = Math.max(0, width - edge.left - edge.right);
+  const x = (place: number) => edge.left + (place * across) / Math.max(1, trend.series.length - 1);
+  const y = (share: number) => edge.top + (1 - share / most) * (height - edge.top - edge.bottom);
+  const every = Math.max(1, Math.ceil(trend.series.length / Math.max(1, Math.floor(across / 60))));
+  const points = trend.series.map((one, place) => `${x(place).toFixed(1)},${y(one[2]).toFixed(1)}`);
+  return (
+    <figure class="plot">
+      <figcaption>{slopeText(trend)}</figcaption>
+      <div ref={frame}>
+        <svg width={width} height={height} aria-hidden="true">
+          {[0, 0.5, 1].map((part) => (
+            <g key={part}>
+              <line class="grid" x1={edge.left} x2={width - edge.right} y1={y(part * most)} y2={y(part * most)} />
+              <text class="tick" x={edge.left - 6} y={y(part * most) + 4} text-anchor="end">
+                {percent(part * most)}
+              </text>
+            </g>
+          ))}
+          {trend.series.map((one, place) =>
+            place % every === 0 ? (
+              <text key={place} class="tick" x={x(place)} y={height - 6} text-anchor={place ? "middle" : "start"}>
+                {shown(one[0]).slice(0, 10)}
+              </text>
+            ) : null,
+          )}
+          <polyline class="line" points={points.join(" ")} />
+          {trend.series.length <= 60 && trend.series.map((one, place) => <circle key={place} class="point" cx={x(place)} cy={y(one[2])} r="2.5" />)}
+        </svg>
+      </div>
+      <Twin head={[trend.field, "Documents", "Share of all documents then"]} rows={trend.series.map(([bucket, documents, share]) => [shown(bucket), count(documents), percent(share)])} />
+    </figure>
+  );
+}
+
+function slopeText({ slope, low, high, field }: Trend): string {
+  const change = (value: number) => {
+    const by = 100 * (Math.exp(Math.min(value, 50)) - 1);
+    return by < 1000 ? `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(1)}%` : `×${(by / 100 + 1).toFixed(0)}`;
+  };
+  const unit = field.includes(":") ? field.slice(field.lastIndexOf(":") + 1) : field === "year" ? "year" : "step";
+  const sure = low > 0 || high < 0 ? (slope > 0 ? "Grows" : "Shrinks") : "No certain trend";
+  return `${sure}: odds ${change(slope)} a ${unit} (95%: ${change(low)} to ${change(high)})`;
+}
+
+/** The table of a plot, closed until asked for. */
+export function Twin({ head, rows }: { head: string[]; rows: string[][] }) {
+  return (
+    <details class="twin">
+      <summary>As a table</summary>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of the plot">
+        <table>
+          <thead>
+            <tr>
+              {head.map((one, place) => (
+                <th key={place} scope="col" class={place ? "number" : ""}>
+                  {one}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, place) => (
+              <tr key={place}>
+                {row.map((one, column) => (
+                  <td key={column} class={column ? "number" : ""}>
+                    <bdi>{one}</bdi>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
