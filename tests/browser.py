@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 NEEDED = "STROD_NEED_BROWSER"  # if set, a missing browser is a failure
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"]
 PHONE = 600  # windows narrower than this are those of phones
+PATIENCE = 120_000  # milliseconds after which a test fails that waits in vain: machines may stall
+
+expect.set_options(timeout=PATIENCE)
 
 # Answers that come late, what a view asks for later than the tree: what is done meanwhile counts.
 LATE = """(() => {
@@ -142,6 +145,7 @@ def opened(
         color_scheme=scheme,
         reduced_motion="reduce",
     )
+    context.set_default_timeout(PATIENCE)
     if late:
         context.add_init_script(LATE.replace("MOST", str(late)))
     yield Browser(context.new_page())

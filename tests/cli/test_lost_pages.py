@@ -60,7 +60,7 @@ def ended(tmp_path: Path, program: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -271,7 +271,7 @@ def on_a_terminal(columns: int, *arguments: object) -> list[str]:
             break
         data += part
     os.close(ours)
-    assert process.wait(timeout=60) == 0, data
+    assert process.wait(timeout=300) == 0, data
     assert b"\x1b[" in data
     return re.sub(r"\x1b\[[0-9;]*m", "", data.decode()).replace("\r", "").splitlines()
 

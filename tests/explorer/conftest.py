@@ -56,9 +56,9 @@ def serving(path: Path, *, read_only: bool = False) -> Iterator[Client]:
     thread = Thread(target=server.run)
     thread.start()
     headers = {"authorization": f"Bearer {TOKEN}"}
-    base = f"http://127.0.0.1:{ports.get(timeout=60)}"
+    base = f"http://127.0.0.1:{ports.get(timeout=300)}"
     try:
-        with Client(base_url=base, headers=headers, timeout=60, trust_env=False) as client:
+        with Client(base_url=base, headers=headers, timeout=300, trust_env=False) as client:
             client.explorer = explorer
             yield client
     finally:

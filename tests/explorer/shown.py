@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 META = ["date", "group"]
-WAIT = 60.0  # seconds after which a test fails that waits in vain
+WAIT = 300.0  # seconds after which a test fails that waits in vain
 
 
 def records(documents: int) -> list[dict[str, object]]:

@@ -241,7 +241,7 @@ def test_a_process_ends_well_whenever_it_is_told(path: Path, end: str) -> None:
             headers = {"authorization": f"Bearer {TOKEN}"}
             address = f"{found[1]}/api/shutdown"
             assert httpx.post(address, headers=headers, trust_env=False).is_success
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, out, err) == (0, "", "")
 
 

@@ -156,7 +156,7 @@ def test_a_job_is_followed(client: Client) -> None:
     answer = client.post("/api/preview?wait=0", json=body)
     assert answer.status_code == 202
     job = answer.json()["job"]
-    assert client.explorer.jobs.find(job).wait(60)
+    assert client.explorer.jobs.find(job).wait(300)
     told = client.json(f"jobs/{job}")
     assert (told["id"], told["state"]) == (job, "done")
     plan = told["result"]["plan"]
@@ -170,12 +170,12 @@ def held_up(client: Client) -> tuple[Job, Event]:
 
     def work(progress: Any) -> dict[str, Any]:
         begun.set()
-        assert free.wait(60)
+        assert free.wait(300)
         progress.advance(1)
         return {}
 
     job = client.explorer.jobs.start(work)
-    assert begun.wait(60)
+    assert begun.wait(300)
     return job, free
 
 
@@ -188,7 +188,7 @@ def test_jobs_are_cancelled_before_and_while_they_run(client: Client, path: Path
         assert client.delete(f"/api/jobs/{name}").json()["state"] == "running"
     free.set()
     for name in (first.id, waiting):
-        assert client.explorer.jobs.find(name).wait(60)
+        assert client.explorer.jobs.find(name).wait(300)
         assert client.json(f"jobs/{name}")["state"] == "cancelled"
     assert contents(path) == before
     client.applied("pin", "o/1")

@@ -48,7 +48,7 @@ UNSAFE = [(one.method, one.path) for one in ROUTES if one.method != "GET"]
 
 def bare(client: Client) -> httpx.Client:
     """A client that does not know the token."""
-    return httpx.Client(base_url=client.base_url, trust_env=False, timeout=60)
+    return httpx.Client(base_url=client.base_url, trust_env=False, timeout=300)
 
 
 @pytest.mark.parametrize("host", OTHERS)
