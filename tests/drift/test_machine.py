@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from strod.errors import UsageError
-from strod.model.model import late_splits
+from strod.values.shares import late_splits
 from tests.chance import drawn, long_but, part_of
 from tests.drift.conftest import own_texts, records, strange_texts
 from tests.revise.seen import (
     Scope,
     above,
     check_change,
+    check_documents,
     check_files,
     check_paths,
     check_scope,
@@ -28,6 +29,7 @@ from tests.revise.seen import check_tree as check_plain_tree
 from tests.revise.test_machine import OFTEN, PLACES, SOMETIMES, Revisions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from strod.workspace.workspace import Workspace
@@ -49,6 +51,7 @@ def check_tree(workspace: Workspace, *, plain: bool) -> None:
     tree = workspace.tree
     shares = tree.shares()
     assert workspace.manifest.tree.topics == len(tree) == len(tree.nodes)
+    check_documents(workspace)
     grown = late_splits(tree.splits)
     for topic in tree.values():
         assert abs(topic.distribution.sum() - 1) < 1e-9
@@ -57,12 +60,14 @@ def check_tree(workspace: Workspace, *, plain: bool) -> None:
         parts = [shares[child.id] for child in topic.children]
         together = np.sum([*parts, shares.rests.get(topic.id, 0 * parts[0])], axis=0)
         np.testing.assert_allclose(together, shares[topic.id], atol=1e-5)
-        below = sum(child.weight for child in topic.children) + topic.rest
         nodes = [tree.nodes[child.id] for child in topic.children]
-        parts_of = [*tree.nodes[topic.id].rest, *(part for n in nodes for part in n.components)]
-        late = {part.split for part in parts_of}
+        below = sum(node.weight - node.surplus for node in nodes) + topic.rest
+        rest_has_grown = grown & {part.split for part in tree.nodes[topic.id].rest}
         assert below >= topic.weight - 1e-5
-        assert grown & late or below <= topic.weight + 1e-5
+        assert rest_has_grown or below <= topic.weight + 1e-5
+        for node in nodes:
+            assert -1e-9 <= node.surplus <= node.weight + 1e-9
+            assert not node.surplus or grown & {part.split for part in node.components}
 
 
 class Living(Revisions):
@@ -226,3 +231,38 @@ def test_a_grown_topic_that_is_put_into_the_whole(workspace: Workspace) -> None:
     workspace.remove(whole, into="o")
     check_tree(workspace, plain=False)
     assert workspace.check() == []
+
+
+AWAY: dict[str, Callable[[Workspace, str], Any]] = {
+    "move": lambda w, grown: w.move(grown, "o/2"),
+    "merge with one elsewhere": lambda w, grown: w.merge(w.tree["o/2"].children[0].path, grown),
+    "remove into one elsewhere": lambda w, grown: w.remove(
+        grown, into=w.tree["o/2"].children[0].path
+    ),
+    "split it and move a half": lambda w, grown: (
+        w.expand(grown, 2, fresh=True, force=True),
+        w.move(w.tree[grown].children[0].path, "o/2"),
+    ),
+    "move what it was merged with": lambda w, grown: w.move(
+        w.merge(grown, w.tree["o/1"].children[0].path).added[0], "o/2"
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", AWAY)
+def test_what_was_grown_below_a_topic_and_leaves_it(workspace: Workspace, verb: str) -> None:
+    """The weight that its parent never had is not taken from it; elsewhere it comes on top, too."""
+    workspace.expand("o/1", 3, fresh=True)
+    workspace.expand("o/2", 2, fresh=True)
+    workspace.add(records(strange_texts(), "new"))
+    before = {topic.id: topic.weight for topic in workspace.tree.values()}
+    grown = workspace.grow("o/1").added
+    tops = workspace.tree["o/1"], workspace.tree["o/2"]
+    surplus = tops[0].surplus
+    assert surplus > 0.01
+    AWAY[verb](workspace, workspace.tree[grown[0]].path)
+    assert workspace.check() == []
+    check_tree(workspace, plain=False)
+    total = sum(workspace.tree[top.id].weight for top in tops)
+    assert abs(total - sum(before[top.id] for top in tops)) < 1e-9
+    assert abs(sum(workspace.tree[top.id].surplus for top in tops) - surplus) < 1e-9

@@ -96,6 +96,28 @@ def test_the_current_folder_is_not_imported_from(tmp_path: Path, module: str) ->
     assert names(tmp_path) == [f"{module}.py"]
 
 
+@pytest.mark.parametrize("module", ["pickle", "signal", "json"])
+def test_nor_is_it_by_workers(tmp_path: Path, module: str) -> None:
+    (tmp_path / f"{module}.py").write_text("open('PWNED', 'w').close()\n")
+    (tmp_path / "t.txt").write_text("river stone\nstone cloud\nriver cloud\n")
+    arguments = ["build", "t.txt", "-o", "w.strod", "--engine", "processes", "-q"]
+    outcome = strod_process(*arguments, cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert names(tmp_path) == [f"{module}.py", "t.txt", "w.strod"]
+
+
+def test_a_script_needs_no_guard_for_its_workers(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import strod\n"
+        "texts = ['river stone', 'stone cloud', 'river cloud'] * 20\n"
+        "print(strod.build(texts, out='w.strod', engine='processes', workers=2).corpus.documents)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "60\n"
+
+
 def test_a_folder_that_was_asked_for_stays(tmp_path: Path) -> None:
     """Only what ``python -m`` puts first is taken off, not what PYTHONPATH names."""
     (tmp_path / "mine.py").write_text("def words(text):\n    return [text.split()]\n")

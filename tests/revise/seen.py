@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from strod.store.topics import node_sha256
+from strod.values.shares import paths
 from strod.values.topic import ROOT
 from strod.workspace.summary import as_dictionary
 from tests.conftest import contents
@@ -222,6 +223,7 @@ def check_tree(workspace: Workspace) -> None:
     tree = workspace.tree
     shares = tree.shares()
     assert workspace.manifest.tree.topics == len(tree) == len(tree.nodes)
+    check_documents(workspace)
     for topic in tree.values():
         assert topic.distribution.min() >= 0
         assert abs(topic.distribution.sum() - 1) < 1e-9
@@ -236,6 +238,15 @@ def check_tree(workspace: Workspace) -> None:
             together += 0 if rest is None else rest
             assert abs(topic.rest - (0 if rest is None else rest.mean())) < NEAR
             np.testing.assert_allclose(together, shares[topic.id], atol=NEAR)
+
+
+def check_documents(workspace: Workspace) -> None:
+    """As many documents as the topic says have a path that leads there."""
+    nodes = workspace.tree.nodes
+    levels = np.stack(paths(nodes, ROOT, workspace.tree.shares()))
+    found = np.bincount(levels[levels >= 0], minlength=len(nodes)).tolist()
+    assert found == [node.documents for node in nodes.values()]
+    assert found[0] == workspace.corpus.documents
 
 
 def check_files(workspace: Workspace, before: dict[str, bytes]) -> dict[str, bytes]:

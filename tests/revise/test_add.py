@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import strod
-from strod.errors import DamagedError, InputError, UsageError
+from strod.errors import DamagedError, InputError, StrodError, UsageError
 from strod.workspace.assign import assign_new
 from strod.workspace.placements import assign_corpus
 from strod.workspace.workspace import Workspace
 from tests.planted_text import planted_texts
-from tests.revise.seen import state_of, topics_of
+from tests.revise.seen import check_documents, state_of, topics_of
+from tests.store.test_format import resealed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,6 +106,37 @@ def test_a_dry_run_writes_nothing(workspace: Workspace) -> None:
     assert found.documents == NEW
     assert state_of(Workspace(workspace.path)) == before
     assert workspace.corpus.documents == OLD
+
+
+def test_what_is_foreseen_or_fails_counts_no_document(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next change would write it down for good, and who reads the old revision would see it."""
+    new, held = records(NEW, 5, OLD), workspace.snapshot
+    workspace.add(new, dry_run=True)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("strod.store.change.Staging.publish", fail)
+        with pytest.raises(StrodError):
+            workspace.add(new)
+    workspace.rename("o/1", "Mine")
+    check_documents(workspace)
+    workspace.add(new)
+    check_documents(workspace)
+    assert held.tree.root.documents == OLD
+    assert workspace.check() == []
+
+
+def test_check_counts_the_documents_of_the_root(workspace: Workspace) -> None:
+    def lose(content: dict[str, Any]) -> None:
+        content["topics"][0]["documents"] -= 1
+
+    resealed(workspace.path, "tree/revisions/00001.json", lose)
+    problems = Workspace(workspace.path).check()
+    assert any("the root does not have all 200 documents" in problem for problem in problems)
 
 
 def test_undo_takes_documents_out_and_redo_puts_them_back(workspace: Workspace) -> None:

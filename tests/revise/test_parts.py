@@ -13,13 +13,13 @@ from scipy.special import psi
 from strod.datasets.planted import plant
 from strod.errors import UsageError
 from strod.model.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY
-from strod.model.model import added, disjoint, ordered
+from strod.model.model import added, disjoint
 from strod.model.sampling import root_counts
 from strod.tree import revise
 from strod.tree.grown import Grown
 from strod.tree.matrix import matrix_shards
 from strod.tree.revise import Legacy
-from strod.values.shares import Placed
+from strod.values.shares import Placed, ordered
 from strod.values.split import FineTopics
 from strod.values.topic import ROOT, Component, Node
 from strod.values.words import thinning

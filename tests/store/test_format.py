@@ -108,7 +108,7 @@ def test_fields_may_come_and_go(planted_copy: Path) -> None:
         more(content)
         for topic in content["topics"]:
             more(topic)
-            for name in ("named", "pinned", "path_scores", "rest", "rest_weight"):
+            for name in ("named", "pinned", "path_scores", "rest", "rest_weight", "surplus"):
                 del topic[name]
 
     def split(content: dict[str, Any]) -> None:

@@ -1,16 +1,20 @@
 """An engine of real processes: nothing is shared, everything is sent.
 
-A worker is a new interpreter with a pipe. It gets the name of a task, an item, and each shared
+A worker is a new interpreter with a pipe, which knows neither the script of the one that asks nor
+the current folder: only what can be imported there can be imported here, the standard library
+first. It gets the name of a task, an item, and each shared
 value once; it opens files itself, and sends back what the task returns. If the process that asks
 dies, the pipes end and the workers with them.
 """
 
 from __future__ import annotations
 
-import signal
+import json
+import subprocess
+import sys
 import traceback
 from itertools import count
-from multiprocessing import get_context
+from multiprocessing.connection import Connection, Pipe
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from threading import Lock
@@ -24,12 +28,20 @@ from strod.errors import StrodError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from multiprocessing.connection import Connection
 
-__all__ = ["Processes"]
+__all__ = ["Processes", "serve"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+_START = """\
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that asks decides
+sys.path = json.loads(sys.argv[2])
+from strod.engine.processes import serve
+serve(int(sys.argv[1]))
+"""
 
 
 class _Sent(Shared[T]):
@@ -45,9 +57,9 @@ class _Sent(Shared[T]):
             return self._bytes
 
 
-def _serve(connection: Connection) -> None:
-    """What a worker does until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that asks decides
+def serve(descriptor: int) -> None:
+    """What a worker does until nobody asks any more at the other end of the pipe."""
+    connection = Connection(descriptor)
     known: dict[int, Any] = {}
     while True:
         try:
@@ -86,10 +98,12 @@ class _Worker:
     """A process, the pipe to it, and the numbers of the values that it has."""
 
     def __init__(self) -> None:
-        context = get_context("spawn")
-        self._pipe, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other,), daemon=True)
-        self._process.start()
+        self._pipe, other = Pipe()
+        path = sorted(sys.path, key=lambda one: not one)  # what is in the current folder comes last
+        command = [sys.executable, "-P", "-c", _START, str(other.fileno()), json.dumps(path)]
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
+            command, stdin=subprocess.DEVNULL, pass_fds=[other.fileno()]
+        )
         other.close()
         self.known: set[int] = set()
 
@@ -99,11 +113,10 @@ class _Worker:
         answer: tuple[Any, Exception | None] = ForkingPickler.loads(self._pipe.recv_bytes())
         return answer
 
-    def end(self) -> int | None:
+    def end(self) -> int:
         """Let it go; returns its exit code."""
         self._pipe.close()
-        self._process.join()
-        return self._process.exitcode
+        return self._process.wait()
 
 
 class Processes(Engine):

@@ -10,11 +10,22 @@ import numpy as np
 from strod.model.inference import document_shares, likely, posterior, shares_in_context
 from strod.model.sampling import root_counts
 from strod.moments.counts import Counts
-from strod.values.shares import Masses, Placed, Shares, TopicShares, apart, ends, left_by, paths
+from strod.values.shares import (
+    Masses,
+    Placed,
+    Shares,
+    TopicShares,
+    apart,
+    ends,
+    late_splits,
+    left_by,
+    ordered,
+    paths,
+)
 from strod.values.topic import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Found = dict[tuple[str, tuple[int, ...]], Counts]  # by decomposition and its topics
 
-__all__ = ["MOST", "Judge", "Model", "added", "disjoint", "late_splits", "ordered", "topical"]
+__all__ = ["MOST", "Judge", "Model", "added", "disjoint", "topical"]
 
 MOST = 0.5  # of a document: what a topic must have for it to join documents apart below it
 
@@ -283,29 +294,6 @@ def _total(mass: Sequence[Component], counts: Counts, known: Found) -> Counts:
 
 def _key(part: Component) -> tuple[str, tuple[int, ...]]:
     return part.split, tuple(part.fine)
-
-
-def ordered(splits: Mapping[str, Decomposition], wanted: Iterable[str]) -> list[str]:
-    """Splits and all that they come from, those first."""
-    found: dict[str, None] = {}
-    waiting = sorted(wanted, reverse=True)
-    while waiting:
-        name = waiting[-1]
-        above = [part.split for part in splits[name].sources if part.split not in found]
-        if above:
-            waiting += above
-        else:
-            found.setdefault(waiting.pop())
-    return list(found)
-
-
-def late_splits(splits: Mapping[str, Decomposition]) -> set[str]:
-    """Decompositions apart, and those made of them."""
-    late: set[str] = set()
-    for name in ordered(splits, splits):
-        if splits[name].apart or any(part.split in late for part in splits[name].sources):
-            late.add(name)
-    return late
 
 
 def disjoint(groups: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:

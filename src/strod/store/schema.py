@@ -245,7 +245,8 @@ class TopicRecord(_Record, frozen=True, kw_only=True):
     """A topic of a revision.
 
     `number` is its place in the path, `last_number` the highest that a child of it ever had;
-    `rest` is what is in none of its children.
+    `rest` is what is in none of its children, `surplus` how much of its weight is in that of no
+    topic above.
     """
 
     id: TopicId
@@ -270,6 +271,7 @@ class TopicRecord(_Record, frozen=True, kw_only=True):
     path_scores: tuple[tuple[Component, ...], ...] = ()
     rest: tuple[Component, ...] = ()
     rest_weight: Weight = 0.0
+    surplus: Weight = 0.0
     sha256: Digest
 
 

@@ -172,6 +172,7 @@ def _record(node: Node, words: str) -> TopicRecord:
         path_scores=tuple(tuple(score) for score in node.path_scores),
         rest=tuple(node.rest),
         rest_weight=node.rest_weight,
+        surplus=node.surplus,
         sha256=node_sha256(node),
     )
 
@@ -200,6 +201,7 @@ def _node(record: TopicRecord, words: Callable[[], NDArray[np.float64]]) -> Node
         path_scores=[list(score) for score in record.path_scores],
         rest=list(record.rest),
         rest_weight=record.rest_weight,
+        surplus=record.surplus,
     )
 
 

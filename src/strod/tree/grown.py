@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from strod.values.split import Decomposition
-    from strod.values.topic import Node
+    from strod.values.topic import Component, Node
 
 __all__ = ["Grown"]
 
@@ -35,3 +37,19 @@ class Grown:
     passes: int = 0
     learning: dict[str, dict[str, float]] = field(default_factory=dict)
     effective: dict[str, float] = field(default_factory=dict)
+
+    def forget_unused(self, needed: Iterable[Component] = ()) -> None:
+        """Drop decompositions that no topic is made of, nor what else is needed.
+
+        Documents apart that have no topic any more have a share of all others again.
+        """
+        nodes = self.nodes.values()
+        scores = (score for node in nodes for score in node.path_scores)
+        own = (part for node in nodes for part in (*node.components, *node.rest))
+        waiting = [*needed, *own, *(part for score in scores for part in score)]
+        used: dict[str, Decomposition] = {}
+        for part in waiting:  # grows while it is read
+            if part.split not in used:
+                used[part.split] = self.splits[part.split]
+                waiting += self.splits[part.split].sources
+        self.splits = {name: split for name, split in self.splits.items() if name in used}

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strod.errors import UsageError
+from strod.values.shares import late_splits
 from strod.values.topic import ROOT, Component, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -228,6 +229,7 @@ def _merge_siblings(tree: Grown, parent: Node, names: Sequence[str]) -> Plan:
     parts = combined(member.components for member in members)
     whole = Node(_merged_id(names, parts), parent.id, members[0].level, parts, parent.words)
     whole.weight = sum(member.weight for member in members)
+    whole.surplus = sum(member.surplus for member in members)
     named = [member for member in members if member.named]
     if named:  # the first one is the heaviest
         whole.label, whole.named = named[0].label, True
@@ -258,6 +260,8 @@ def adopt(tree: Grown, whole: Node, members: Sequence[Node]) -> None:
         for child in member.children or [member.id]:
             whole.children.append(child)
             _attach(tree, child, whole)
+        if not member.children:
+            member.surplus = 0.0  # all of it is in the weight of the whole
 
 
 def _merged_id(names: Sequence[str], parts: list[Component]) -> str:
@@ -306,6 +310,7 @@ def remove(tree: Grown, name: str, legacy: Legacy) -> Plan:
     alphas: dict[str, float] = {}
     for leaf, parts in legacy.given.items():
         above = _below(tree, parent, leaf)
+        tree.nodes[above[-1]].surplus += node.surplus * legacy.shares[leaf]
         touched |= dict.fromkeys(above)
         alphas[above[-1]] = alphas.get(above[-1], 0.0) + legacy.shares[leaf]
         for one in above:
@@ -314,8 +319,10 @@ def remove(tree: Grown, name: str, legacy: Legacy) -> Plan:
         tree.nodes[heir].alpha += node.alpha * share
     if legacy.keeper is not None:
         weight = node.weight * legacy.rest_share
-        for one in _below(tree, parent, legacy.keeper):
+        for one in (above := _below(tree, parent, legacy.keeper)):
             _endow(tree.nodes[one], legacy.rest, weight)
+        if above:
+            tree.nodes[above[-1]].surplus += node.surplus * legacy.rest_share
         keeper = tree.nodes[legacy.keeper]
         keeper.rest = combined([keeper.rest, legacy.rest])
         keeper.rest_weight += weight
@@ -366,14 +373,41 @@ def move(tree: Grown, name: str, target: str) -> Plan:
     _attach(tree, name, new)
     above = [chain(tree, old.id), chain(tree, target)]
     both = set(above[0]) & set(above[1])
-    for some, sign in zip(above, (-1, 1), strict=True):
-        for one in set(some) - both:
-            tree.nodes[one].weight += sign * node.weight
-    touched = [one for some in above for one in some if one not in both]
+    leaving, joining = ([tree.nodes[one] for one in some if one not in both] for some in above)
+    _carry_weight(node, leaving, joining, late_splits(tree.splits))
+    touched = [one.id for one in (*leaving, *joining)]
     for one in sorted(touched, key=lambda one: -tree.nodes[one].level):
         _recombine(tree, tree.nodes[one])
     reorder(tree)
     return Plan(new=made, touched=tuple(touched), weighed=frozenset((*made, *touched)))
+
+
+def _carry_weight(
+    node: Node, leaving: Sequence[Node], joining: Sequence[Node], late: Collection[str]
+) -> None:
+    """Take the weight of a topic from some, the lowest first, and give it to others.
+
+    Only what they have of it: what was grown is in the weight of none above, or of some.
+    """
+    weight = node.weight - node.surplus
+    for one in leaving:
+        beyond = min(weight * _grown_part(node, one, late), one.surplus)
+        one.weight -= weight
+        one.surplus -= beyond
+        weight -= beyond
+    for one in joining:
+        one.weight += weight
+    node.surplus = node.weight - weight
+
+
+def _grown_part(node: Node, above: Node, late: Collection[str]) -> float:
+    """How much of a topic is of documents that fitted nowhere; if it has both, as one above it."""
+    if not above.surplus:
+        return 0.0
+    grown = {part.split in late for part in node.components}
+    if len(grown) == 1:
+        return float(grown.pop())
+    return above.surplus / above.weight
 
 
 def _recombine(tree: Grown, node: Node) -> None:

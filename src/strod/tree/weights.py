@@ -27,7 +27,6 @@ __all__ = [
     "counted_documents",
     "effective_documents",
     "finish",
-    "is_apart",
     "measured",
     "overlap_of",
 ]
@@ -57,14 +56,7 @@ def _count_documents(tree: Grown, ground: Ground, fresh: Collection[str]) -> Non
     for node, number in zip(nodes.values(), documents.tolist(), strict=True):
         node.documents = number
     tree.effective = dict(zip(nodes, _effective(weights, squares).tolist(), strict=True))
-    beside = {*fresh, *(name for name in nodes if is_apart(tree, nodes[name]))}
-    _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh, beside)
-
-
-def is_apart(tree: Grown, node: Node) -> bool:
-    """Whether a topic is made of documents that fitted nowhere, and of nothing else."""
-    parts = node.components
-    return bool(parts) and all(tree.splits[part.split].apart for part in parts)
+    _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh)
 
 
 def counted_documents(tree: Grown, ground: Ground) -> tuple[Array, Array, NDArray[np.int64]]:
@@ -127,19 +119,17 @@ def _weigh(
     nodes: dict[str, Node],
     masses: dict[str, float],
     fresh: Collection[str],
-    beside: Collection[str],
 ) -> None:
     """Divide what a topic weighs, less its other children, among those that are fresh.
 
-    Topics in `beside` take nothing from them: the fresh ones, and those of documents apart.
-
-    Without other documents since, this is the mean of the documents' shares; with some, topics
-    that are not fresh keep their weights and children add up to their parent all the same.
+    What was grown takes nothing from them. Without other documents since, this is the mean of the
+    documents' shares; with some, topics that are not fresh keep their weights and children add up
+    to their parent all the same.
     """
     for node in nodes.values():  # parents before children
         some = [name for name in node.children if name in fresh]
-        others = sum(nodes[name].weight for name in node.children if name not in beside)
-        others += node.rest_weight
+        rest = (nodes[name] for name in node.children if name not in fresh)
+        others = sum(one.weight - one.surplus for one in rest) + node.rest_weight
         total = sum(masses[name] for name in some)
         for name in some:
             share = masses[name] / total if total else 1 / len(some)

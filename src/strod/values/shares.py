@@ -36,8 +36,10 @@ __all__ = [
     "joined",
     "known_leaves",
     "largest",
+    "late_splits",
     "left_by",
     "local_shares",
+    "ordered",
     "paths",
     "rest_of",
     "rows",
@@ -238,6 +240,29 @@ def local_shares(shares: Shares, weights: Array) -> Array:
 def apart(splits: Mapping[str, Decomposition]) -> list[str]:
     """The decompositions of documents that fitted nowhere, the oldest first."""
     return sorted((name for name in splits if splits[name].apart), key=lambda n: splits[n].apart)
+
+
+def ordered(splits: Mapping[str, Decomposition], wanted: Iterable[str]) -> list[str]:
+    """Splits and all that they come from, those first."""
+    found: dict[str, None] = {}
+    waiting = sorted(wanted, reverse=True)
+    while waiting:
+        name = waiting[-1]
+        above = [part.split for part in splits[name].sources if part.split not in found]
+        if above:
+            waiting += above
+        else:
+            found.setdefault(waiting.pop())
+    return list(found)
+
+
+def late_splits(splits: Mapping[str, Decomposition]) -> set[str]:
+    """Decompositions apart, and those made of them."""
+    late: set[str] = set()
+    for name in ordered(splits, splits):
+        if splits[name].apart or any(part.split in late for part in splits[name].sources):
+            late.add(name)
+    return late
 
 
 def left_by(splits: Mapping[str, Decomposition], name: str) -> list[Component]:

@@ -103,6 +103,9 @@ class Node:
         What is in none of its children, since topics were removed.
     rest_weight : float
         Share of the corpus that this is.
+    surplus : float
+        How much of its weight is in the weight of no topic above: documents that were added and
+        fitted nowhere.
     """
 
     id: str
@@ -127,6 +130,7 @@ class Node:
     last_number: int = 0
     rest: list[Component] = field(default_factory=list)
     rest_weight: float = 0.0
+    surplus: float = 0.0
 
 
 def walk(nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:

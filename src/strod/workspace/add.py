@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import asdict, dataclass, field
+from dataclasses import replace as node_with
 from datetime import UTC, datetime
 from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, Unpack
@@ -178,6 +179,7 @@ class _Addition:
         self._engine, self._progress = engine, progress
         self._corpus, self._tree = workspace.corpus, workspace.tree
         self._tree.verify()
+        self._nodes = list(self._tree.nodes.values())  # of the new revision, once they are counted
         # Names of segments that no revision has, not even an undone one.
         self._names = (f"{number:04d}" for number in count(next_segment(staging.manifest)))
         self._name = next(self._names)
@@ -288,7 +290,7 @@ class _Addition:
 
         Others belong to revisions in which these documents are not there.
         """
-        nodes, refs = self._tree.nodes, segment.refs()
+        nodes, refs = self._nodes, segment.refs()
         documents = np.zeros(len(nodes), dtype=np.int64)
         weights = np.zeros(len(nodes))
         self._progress.stage("placing documents", self._new.documents, "documents")
@@ -304,10 +306,12 @@ class _Addition:
             for name in self._tree.splits:
                 own.close(name)
         documents -= self._removal.by_topic
-        for node, more in zip(nodes.values(), documents.tolist(), strict=True):
-            node.documents += more
+        self._nodes = [  # those of the tree belong to others who read it
+            node_with(node, documents=node.documents + more)
+            for node, more in zip(nodes, documents.tolist(), strict=True)
+        ]
         size = max(self._new.documents, 1)
-        return {name: float(w) / size for name, w in zip(nodes, weights, strict=True)}
+        return {node.id: float(w) / size for node, w in zip(nodes, weights, strict=True)}
 
     def _new_phrases(self) -> list[tuple[str, int]]:
         """Frequent phrases of the new documents that the corpus does not have."""
@@ -331,13 +335,12 @@ class _Addition:
     def publish(self, note: str) -> None:
         """A revision in which topics have more documents, and the corpus a segment more."""
         manifest, folder = self._staging.manifest, self._staging.folder
-        tree = appended(manifest.tree, len(self._tree.nodes), self._about)
+        tree = appended(manifest.tree, len(self._nodes), self._about)
         gone = f", replace {self._removal.documents}" if self._removal.documents else ""
         what = f"add {counted(self._new.documents, 'document')}{gone}"
         when = datetime.now(UTC).isoformat(timespec="seconds")
         undone = undone_changes(self._workspace.files, manifest.tree)
         record = ChangeRecord(what=what, note=note, when=when, undone=undone)
-        nodes = self._tree.nodes.values()
-        write_revision(folder, nodes, record, tree.history[-1], manifest.parts)
+        write_revision(folder, self._nodes, record, tree.history[-1], manifest.parts)
         content = record_with(manifest, corpus=self._about, tree=tree)
         self._staging.publish(content, self._engine.workers)

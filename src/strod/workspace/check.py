@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 from strod.corpus.pairs import read_pairs
 from strod.corpus.reader import Corpus
 from strod.errors import StrodError
-from strod.model.model import late_splits
 from strod.model.options import TreeOptions
 from strod.store.files import NOT_THE_FILE, Files
+from strod.store.history import corpus_at
 from strod.store.manifest import read_manifest, read_report
 from strod.store.schema import as_json
 from strod.store.splits import SavedShares, read_split, read_splits
 from strod.store.topics import node_sha256, read_revision, revision_name
 from strod.text.tokenizers import BUILT_IN
+from strod.values.shares import late_splits
+from strod.values.topic import ROOT
 from strod.workspace.assign import same_words
 from strod.workspace.phrases import PhraseIndex
 
@@ -94,17 +96,21 @@ def _contents(files: Files, manifest: Manifest) -> Iterator[str]:
     names = sorted({n.split("/")[2] for n in manifest.parts if n.startswith("tree/splits/")})
     for name in names:
         yield from _tried(partial(read_split, files, name, width))
-    for number in [*tree.history, *tree.undone]:
+    revisions = [*tree.history, *tree.undone]
+    for number in revisions:
         found = _tried(partial(read_revision, files, number, width))
         yield from found
         if not found:
-            yield from _revision(files, number, width)
+            documents = corpus_at(tree, [n for n in revisions if n <= number]).documents
+            yield from _revision(files, number, width, documents)
     yield from _shares(files, manifest)
 
 
-def _revision(files: Files, number: int, width: int) -> Iterator[str]:
+def _revision(files: Files, number: int, width: int, documents: int) -> Iterator[str]:
     nodes, checksums, _ = read_revision(files, number, width)
     path = files.path(revision_name(number))
+    if nodes[ROOT].documents != documents:
+        yield f"{path}: the root does not have all {documents} documents"
     for name, node in nodes.items():
         problems = _tried(partial(getattr, node, "words"))
         yield from problems
@@ -118,13 +124,12 @@ def _revision(files: Files, number: int, width: int) -> Iterator[str]:
 
 
 def _weights(nodes: dict[str, Node], splits: dict[str, Decomposition]) -> Iterator[str]:
-    """Children and rest add up to their parent; what they have of documents apart comes on top."""
+    """Children and rest add up to their parent; what was grown comes on top."""
     apart = late_splits(splits)
     for name, node in nodes.items():
         below = [nodes[child] for child in node.children]
-        more = sum(child.weight for child in below) + node.rest_weight - node.weight
-        parts = [*node.rest, *(part for child in below for part in child.components)]
-        grown = any(part.split in apart for part in parts)
+        more = sum(one.weight - one.surplus for one in below) + node.rest_weight - node.weight
+        grown = any(part.split in apart for part in node.rest)
         if below and (more < -NEAR or (more > NEAR and not grown)):
             yield f"the children of topic {name} do not add up to it"
         documents = sum(child.documents for child in below)

@@ -143,6 +143,7 @@ class _Growth:
         masses = measured(tree, ground, {child.id: child.components for child in children})
         for child in children:
             child.weight, child.alpha = masses[child.id] / ground.documents, 0.0
+            child.surplus = child.weight
             child.reason = "height"
         above: Node | None = top
         while above is not None and above.parent is not None:
