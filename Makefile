@@ -8,6 +8,9 @@ ARGS ?=
 # Two cores have work for three: tests wait for the disk nearly half of the time.
 TESTERS ?= 3
 
+# Modules are compiled once, not by each of the hundreds of processes that tests start.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test test-all test-bounds test-random lint format web bench clean
 
 help:  ## show this list
