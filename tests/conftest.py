@@ -69,6 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Tests begin once their machine code is there."""
+    gc.collect()
+    gc.freeze()  # thousands of tests and what they import: not to be looked through each time
     if hasattr(session.config, "workerinput"):
         wait_for_machine_code()
 

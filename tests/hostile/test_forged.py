@@ -12,6 +12,7 @@ from tests.hostile.forge import forgeries
 from tests.hostile.trial import MEMORY, tried, tried_together
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.hostile.forge import Forgery
@@ -34,7 +35,7 @@ FOUND = [
 ]
 
 
-def problems(base: Path, folder: Path, chosen: list[Forgery]) -> list[str]:
+def problems(base: Path, folder: Path, chosen: Sequence[Forgery]) -> list[str]:
     """All that went wrong when the commands met these forgeries."""
     folder.mkdir(exist_ok=True)
     if tried_together(base, folder / "all", (one.apply for one in chosen)):

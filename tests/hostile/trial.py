@@ -7,6 +7,7 @@ has nothing to do with the workspace is done once (the command line is put toget
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -120,6 +121,7 @@ def _command_line() -> Any:
 
 def _shorten() -> None:
     """Do less of what a forgery cannot change, in a process that is only for trials."""
+    gc.freeze()  # what is there already stays: to look at it again and again copies all memory
     command_line.app = _command_line()
     vars(os)["fsync"] = _unsynced  # the power stays on
     vars(evaluation)["automatic"] = partial(automatic, questions=QUESTIONS)
