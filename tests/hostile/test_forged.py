@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.hostile.forge import Forgery
 
 PARTS = 20  # tests, so that processes can share them
-EVERY = 12  # of so many forgeries one is tried; 4 for more than two thousand, some ten minutes more
+EVERY = 4  # of so many forgeries one is tried: more than two thousand
 DAILY = 10  # and of so many of these one every day
 FOUND = [
     "corpus/0000/documents.parquet: meta.n float",
