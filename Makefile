@@ -5,8 +5,11 @@ VENV := .venv
 RUN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
-# Two cores have work for three: tests wait for the disk nearly half of the time.
+# Two cores have work for three: tests wait for browsers and for processes that they start.
 TESTERS ?= 3
+
+# Modules are compiled once, not by each of the hundreds of processes that tests start.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test test-all test-bounds test-random lint format web bench clean
 

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ from strod.workspace.warmup import compile_kernels
 from strod.workspace.workspace import Workspace
 from tests import chance  # noqa: F401 - decides what is drawn, before any test is read
 from tests.browser import browser, chromium  # noqa: F401 - fixtures for all tests
+from tests.compiled import compile_meanwhile, wait_for_machine_code
+from tests.memory import folder_in_memory
 from tests.planted_text import planted_texts
 
 if TYPE_CHECKING:
@@ -43,6 +46,33 @@ for _number, _usual in (
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # those that a command may catch
 WORDS = ["river", "stone", "cloud", "market", "letter", "garden", "engine", "signal", "winter"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare what all processes of a run share; the first of them does.
+
+    Files go to memory, those of the product and of browsers too, unless `--basetemp` is given.
+    """
+    if hasattr(config, "workerinput"):
+        return
+    if not config.option.basetemp:
+        room = contextlib.ExitStack()
+        folder = room.enter_context(folder_in_memory())
+        if folder is not None:
+            config.add_cleanup(room.close)
+            config.option.basetemp = folder / "tests"
+            os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    if config.getoption("numprocesses", None):
+        config.add_cleanup(compile_meanwhile())
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tests begin once their machine code is there."""
+    gc.collect()
+    gc.freeze()  # thousands of tests and what they import: not to be looked through each time
+    if hasattr(session.config, "workerinput"):
+        wait_for_machine_code()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import os
 import socket
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -430,7 +431,8 @@ def _indexed(root: Path) -> Iterator[Forgery]:
             yield Forgery(f"{name}: endless", _long_in_index(name))
 
 
-def forgeries(root: Path) -> list[Forgery]:
+@cache
+def forgeries(root: Path) -> tuple[Forgery, ...]:
     """All of them, in a fixed order."""
     names = sorted(json.loads((root / "manifest.json").read_text())["parts"])
     revision = max(name for name in names if name.startswith("tree/revisions/"))
@@ -438,7 +440,7 @@ def forgeries(root: Path) -> list[Forgery]:
     arrays = [name for name in names if name.endswith(".npy")]
     words = [name for name in arrays if "/words/" in name]
     chosen = [name for name in arrays if name not in words[2:]]
-    return [
+    return (
         *_arrays(chosen),
         *_records(root, records),
         *_cycles(revision),
@@ -448,4 +450,4 @@ def forgeries(root: Path) -> list[Forgery]:
         *_folders(),
         *_indexed(root),
         *_tables(root, [name for name in names if name.endswith(".parquet")]),
-    ]
+    )

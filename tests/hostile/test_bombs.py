@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -31,13 +32,24 @@ def table(name: str, column: str, how: dict[str, Any]) -> Callable[[Path], None]
         place = found.schema.get_field_index(column)
         field = found.schema.field(place)
         size = len(found)
-        long = pa.array([f"{i:04} {LONG}"[: ROOM // size] for i in range(size)], field.type)
+        long = _long(size).cast(field.type)
         found = found.set_column(place, field, long)
         how_all = {"compression": "zstd", "write_statistics": False} | how
         pq.write_table(found, root / name, **how_all)
         reseal(root)
 
     return apply
+
+
+def _long(size: int) -> pa.Array:
+    """Long texts that differ in their first letters, put together in one place."""
+    width = min(ROOM // size, len(LONG))
+    data = np.full((size, width), ord("x"), dtype=np.uint8)
+    for number in range(size):
+        data[number, :5] = list(f"{number:04} ".encode())
+    offsets = np.arange(size + 1, dtype=np.int64) * width
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data.reshape(-1))]
+    return pa.Array.from_buffers(pa.large_string(), size, buffers)
 
 
 def texts(root: Path) -> None:

@@ -12,12 +12,13 @@ from tests.hostile.forge import forgeries
 from tests.hostile.trial import MEMORY, tried, tried_together
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.hostile.forge import Forgery
 
 PARTS = 20  # tests, so that processes can share them
-EVERY = 12  # of so many forgeries one is tried; 4 for more than two thousand, some ten minutes more
+EVERY = 4  # of so many forgeries one is tried: more than two thousand
 DAILY = 10  # and of so many of these one every day
 FOUND = [
     "corpus/0000/documents.parquet: meta.n float",
@@ -34,7 +35,7 @@ FOUND = [
 ]
 
 
-def problems(base: Path, folder: Path, chosen: list[Forgery]) -> list[str]:
+def problems(base: Path, folder: Path, chosen: Sequence[Forgery]) -> list[str]:
     """All that went wrong when the commands met these forgeries."""
     folder.mkdir(exist_ok=True)
     if tried_together(base, folder / "all", (one.apply for one in chosen)):

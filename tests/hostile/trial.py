@@ -7,6 +7,7 @@ has nothing to do with the workspace is done once (the command line is put toget
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -120,6 +121,7 @@ def _command_line() -> Any:
 
 def _shorten() -> None:
     """Do less of what a forgery cannot change, in a process that is only for trials."""
+    gc.freeze()  # what is there already stays: to look at it again and again copies all memory
     command_line.app = _command_line()
     vars(os)["fsync"] = _unsynced  # the power stays on
     vars(evaluation)["automatic"] = partial(automatic, questions=QUESTIONS)
@@ -144,9 +146,9 @@ def asked(folder: Path, name: str) -> Outcome:
     return strod(*(places.get(part, part) for part in COMMANDS[name]))
 
 
-def _run(folder: Path, name: str) -> tuple[int, str, str]:
+def _run(folder: Path, name: str, seconds: int = SECONDS) -> tuple[int, str, str]:
     """The exit code of a command, its error line, and what was wrong with how it ended."""
-    signal.alarm(SECONDS)
+    signal.alarm(seconds)
     try:
         ended = asked(folder, name)
     except BaseException as error:  # noqa: BLE001 - that is what is looked for
@@ -241,7 +243,7 @@ def warm_up(base: Path, folder: Path) -> None:
     _command_line()
     shutil.copytree(base.parent, folder)
     for name in COMMANDS:
-        code, said, wrong = _run(folder, name)
+        code, said, wrong = _run(folder, name, 0)  # it may have to compile first
         assert not wrong, name
         assert code == 0 or name in UNNEEDED, (name, said)
     shutil.rmtree(folder)

@@ -11,7 +11,6 @@ from rich.text import Text
 from strod.cli import ask
 from strod.cli.console import number, output
 from strod.cli.options import Json, Quiet, WorkspacePath, flat, option
-from strod.export.samples import meta_text
 from strod.wording import json_text
 
 if TYPE_CHECKING:
@@ -87,6 +86,8 @@ def _print(console: Console, found: Result, offset: int) -> None:
 
 
 def _head(place: int, row: dict[str, Any]) -> Text:
+    from strod.export.samples import meta_text
+
     fields = [
         f"{name.removeprefix('meta.')}: {meta_text(value)}"
         for name, value in row.items()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import threadpoolctl
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from threadpoolctl import _ThreadpoolLimiter
 
 __all__ = ["one_blas_thread"]
 
@@ -27,6 +31,12 @@ def _any_thread_may() -> None:
         clear(force=True)
 
 
+@lru_cache(maxsize=1)
+def _libraries(_modules: int) -> ThreadpoolController:
+    """Those of this process, which takes milliseconds to find out: a new one comes with modules."""
+    return ThreadpoolController()
+
+
 class _Limit:
     """The limit of this process, and how many want it at the moment.
 
@@ -36,14 +46,14 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limits: threadpool_limits | None = None
+        self._limits: _ThreadpoolLimiter | None = None
 
     def take(self) -> None:
         with self._lock:
             self._users += 1
             if self._users == 1:
                 _any_thread_may()
-                self._limits = threadpool_limits(1)
+                self._limits = _libraries(len(sys.modules)).limit(limits=1)
 
     def give_back(self) -> None:
         with self._lock:
