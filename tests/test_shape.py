@@ -36,15 +36,6 @@ FORBIDDEN_IMPORTS = {
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
 RANDOM_WITH_A_SEED = {"default_rng", "Generator", "SeedSequence", "PCG64", "BitGenerator"}
 
-# The model takes arrays and iterators and gives arrays: it can be tested without a disk.
-ABOVE_THE_MODEL = {
-    f"strod.{name}"
-    for name in (
-        "assign", "cli", "compute.warmup", "corpus", "engine", "hierarchy", "pipeline", "store",
-        "text", "workspace",
-    )
-}  # fmt: skip
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

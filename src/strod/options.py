@@ -17,6 +17,7 @@ from strod.text.forms import META_TYPES, MetaField
 from strod.text.records import Fields
 from strod.text.sources import FORMATS
 from strod.text.stopwords import stopwords
+from strod.wording import is_blank
 
 __all__ = [
     "CorpusOptions",
@@ -224,6 +225,15 @@ def check_text(what: str, text: str, longest: int = 10_000) -> None:
         raise UsageError(f"{what} is not text: {text!r}") from None
     if len(text) > longest:
         raise UsageError(f"{what} has {len(text):,} characters; give at most {longest:,}")
+
+
+def check_name(label: str) -> None:
+    """Refuse a name of a topic that nobody would see, or that looks like a path."""
+    check_text("the name", label, 1000)
+    if label and is_blank(label):
+        raise UsageError("the name is blank", advice="give another")
+    if re.fullmatch(r"(o|\d+)(/\d+)*/?", label.strip(), re.IGNORECASE):
+        raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
 
 
 def check_names(given: Iterable[str], known: Iterable[str], whose: str = "") -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import strod
 from strod import passes
+from strod.corpus import segment
 from strod.corpus.reader import ShardRef
 from strod.engine.processes import Processes
 from strod.engine.protocol import check_task
@@ -119,7 +120,10 @@ def build(path: Path, **options: Any) -> Path:
     passage = " large scale hidden markov model"  # of some documents, so that chains are long
     planted = enumerate(planted_texts(400))
     texts = [{"id": f"d{i}", "text": text + passage * (i % 5 == 0)} for i, text in planted]
-    strod.build(texts, out=path, **SHAPE | options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segment, "SHARD_DOCUMENTS", 90)  # sums of several shards have an order
+        workspace = strod.build(texts, out=path, **SHAPE | options)
+    assert len(workspace.corpus.refs()) == 5
     return path
 
 

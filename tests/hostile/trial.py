@@ -102,9 +102,13 @@ class Ended:
     peak: int
 
 
-def _outside(folder: Path) -> list[bytes]:
-    """What lies beside the workspace and must stay."""
-    return [path.read_bytes() for path in sorted((folder / "victim").rglob("precious"))]
+def _outside(folder: Path) -> dict[str, bytes]:
+    """What lies beside the workspace and must stay as it is, with nothing new in it."""
+    found = sorted((folder / "victim").rglob("*"))
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in found
+    }
 
 
 def _places(folder: Path) -> dict[str, Path]:

@@ -49,6 +49,14 @@ def test_the_namer_sees_the_name_of_the_parent(texts: list[str], tmp_path: Path)
     assert made.tree["o/2/1"].label == "/2/1"
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("same", "'same' to o/1 and o/2"), ("o/2", "like a path"), (" ", "blank")]
+)
+def test_a_namer_that_misleads(texts: list[str], tmp_path: Path, name: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        strod.build(texts, out=tmp_path / "w.strod", children=3, namer=lambda _: name)
+
+
 def test_a_namer_that_fails(texts: list[str], tmp_path: Path) -> None:
     def silent(_: Topic) -> Any:
         return None

@@ -318,7 +318,8 @@ def test_a_lock_that_is_something_else_is_left_alone(tmp_path: Path, kind: str) 
 
 
 @pytest.mark.parametrize(
-    "extra", ["my-notes.txt", "thesis/chapter.txt", "corpus/notes.txt", ".git/x"]
+    "extra",
+    ["my-notes.txt", "thesis/chapter.txt", "corpus/notes.txt", "corpus-backup/x", ".git/x"],
 )
 def test_overwrite_refuses_a_workspace_that_holds_more(tmp_path: Path, extra: str) -> None:
     strod.build(["river"], out=tmp_path / "w.strod")
@@ -328,6 +329,15 @@ def test_overwrite_refuses_a_workspace_that_holds_more(tmp_path: Path, extra: st
         strod.build(["stone"], out=tmp_path / "w.strod", overwrite=True)
     assert (tmp_path / "w.strod" / extra).read_text() == "mine"
     assert strod.open(tmp_path / "w.strod").corpus.vocabulary["word"].to_pylist() == ["river"]
+
+
+def test_overwrite_takes_a_workspace_whose_last_verb_was_killed(tmp_path: Path) -> None:
+    strod.build(["river"], out=tmp_path / "w.strod")
+    left = tmp_path / "w.strod" / ".change" / "tree" / "revisions" / "00002.json"
+    left.parent.mkdir(parents=True)
+    left.write_text("{")
+    strod.build(["stone"], out=tmp_path / "w.strod", overwrite=True)
+    assert strod.open(tmp_path / "w.strod").corpus.vocabulary["word"].to_pylist() == ["stone"]
 
 
 def test_overwrite_refuses_a_manifest_of_another_program(tmp_path: Path) -> None:

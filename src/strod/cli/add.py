@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,13 @@ def _tell(opened: Workspace, found: Addition, *, dry_run: bool) -> None:
     if found.reasons:
         console.print(f"left out {found.reasons}", soft_wrap=True)
     console.print(_drift(found), soft_wrap=True)
+    if found.usual is not None and len(found.strangers) > found.usual * found.documents:
+        told = shlex.join(["strod", "grow", str(opened.path)])
+        console.print(
+            f"they count where they fit least badly until {told} makes topics of them, in words "
+            "that the corpus has; strod build with all documents learns theirs, too",
+            soft_wrap=True,
+        )
     _print(console, opened, found)
 
 
@@ -104,6 +112,8 @@ def _drift(found: Addition) -> str:
     strange = len(found.strangers)
     usual = "" if found.usual is None else f"; usual is {100 * found.usual:.0f}%"
     words = f"; they speak of {', '.join(found.words)}" if found.words else ""
+    if found.usual is None and not strange:
+        return "the corpus is too small to say whether they fit"
     if not strange:
         return "all of them fit"
     few = listed(found.strangers)

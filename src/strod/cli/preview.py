@@ -110,6 +110,8 @@ def _whereabouts(change: Change) -> Iterator[str]:
     for name, (before, after) in change.rests.items():
         share = f"{percent(before)} -> {percent(after)}" if before else percent(after)
         yield f"{mentioned(paths[name], change.nodes[name].label)}: {share} in none of its children"
+    for name, (was, now) in change.renamed.items():
+        yield f"{paths[name]} is called {now} now; it was {was}"
     if change.pinned:
         told = [mentioned(paths[one], change.nodes[one].label) for one in change.pinned]
         yield f"pinned, and so as before: {', '.join(told)}"

@@ -47,8 +47,10 @@ class Newcomers(NamedTuple):
     ----------
     shares : mapping of Shares
         By decomposition.
-    weights, documents : ndarray of shape (topics,)
-        Sum of their shares, and how many paths lead to each topic.
+    weights : ndarray of shape (topics,)
+        Sum of the shares of those that fit.
+    documents : ndarray of shape (topics,)
+        How many paths lead to each topic.
     strange : ndarray of bool
         Which of them fit no topic.
     """
@@ -151,4 +153,6 @@ def place_new(ref: Ref[Streams], model: Model, fit_model: FitModel | None) -> Ne
     strange = np.diff(counts.indptr) == 0
     if judge is not None:
         strange |= judge.fit_model.of(judge.texts, placed) < judge.fit_model.threshold
-    return Newcomers(placed.found, *model.totals(model.shares(placed)), strange)
+    shares = model.shares(placed)
+    weights = np.array([own[~strange].sum() for own in shares.values()])
+    return Newcomers(placed.found, weights, model.totals(shares)[1], strange)

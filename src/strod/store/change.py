@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from strod.errors import BusyError, StaleError, UsageError
 from strod.store.files import folder_handle, is_name
 from strod.store.manifest import NAME, finished, read_manifest
-from strod.store.publish import Draft, explained, locked, sync, sync_tree, tidied, write_json
+from strod.store.publish import (
+    CHANGE,
+    Draft,
+    explained,
+    locked,
+    sync,
+    sync_tree,
+    tidied,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -80,7 +89,7 @@ class Staging:
             self._stack.enter_context(locked(self._root.parent / f".{self._root.name}.lock"))
             if read_manifest(self._root) != self.manifest:
                 raise _OvertakenError
-            folder = self._root / ".change"
+            folder = self._root / CHANGE
             _clear(folder)
             folder.mkdir()
         self._stack.enter_context(tidied(lambda: shutil.rmtree(folder, ignore_errors=True)))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from strod.store.schema import FileRecord, Manifest
 
 __all__ = [
+    "CHANGE",
     "Draft",
     "explained",
     "locked",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 MARK = ".strod-building"  # a folder that holds it was made by a build that did not end
+CHANGE = ".change"  # where a verb writes before it publishes
+FOLDERS = ("corpus", "phrases", "tree", "index", CHANGE)
 _HOLDER = re.compile(rb"(?:\d{1,20}\n)?\Z")
 
 
@@ -205,13 +208,13 @@ def _foreign(workspace: Path) -> str | None:
         where = Path(folder).relative_to(workspace)
         for name in sorted(names):
             full = (where / name).as_posix()
-            if full not in (NAME, REPORT) and not is_name(full) and not is_derived(full):
+            own = full in (NAME, REPORT) or is_name(full) or is_derived(full)
+            if not own and where.parts[:1] != (CHANGE,):  # a verb that was killed leaves its files
                 return full
         for name in folders:
-            full = (where / name).as_posix()
-            known = full.startswith(("corpus", "phrases", "tree", "index", ".change"))
-            if (workspace / full).is_symlink() or not known:
-                return full
+            inside = where / name
+            if (workspace / inside).is_symlink() or inside.parts[0] not in FOLDERS:
+                return inside.as_posix()
     return None
 
 

@@ -174,7 +174,7 @@ class TreeSettings(_Record, frozen=True, kw_only=True):
     topical: Literal["document", "word"] = "document"
     thin: Share = 5e-4
     clip: Annotated[int, Meta(ge=0, le=2**31)] = 3
-    eta: Share = 0.8
+    eta: Share = 0.6
     iterations: Annotated[int, Meta(ge=1, le=10**9)] | None = None
     method_seconds: Annotated[float, Meta(ge=0, le=10**9)] = 0.0
 

@@ -35,7 +35,7 @@ from strod.store.tables import numbers
 from strod.store.topics import undone_changes, write_revision
 from strod.text.forms import MetaField
 from strod.text.sources import resolve
-from strod.wording import counted
+from strod.wording import counted, listed
 from strod.workspace.assign import same_words
 from strod.workspace.drift import growth_interval, telling_words
 from strod.workspace.phrases import lexicon_of
@@ -80,7 +80,7 @@ class Addition:
     words : list of str
         What strangers speak of, the most telling word first.
     growth : dict of float
-        For each topic, by id, its weight among the new documents divided by that before.
+        For each topic, by id, its weight among the new documents that fit divided by that before.
     intervals : dict of (float, float)
         The same, as low and as high as it may be: few documents say little. All of them hold at
         once with a chance of 95 %.
@@ -192,10 +192,10 @@ class _Addition:
         """Take out the documents that have the ids of new ones, or refuse."""
         mine = {one for shard in self._shards for one in shard.ids}
         known = (one for shard in self._corpus.shards() for one in shard.ids if one in mine)
-        found = list(known if replace else islice(known, CONFLICTS))
+        found = list(known if replace else islice(known, CONFLICTS + 1))
         if found and not replace:
             raise UsageError(
-                f"{self._workspace.path}: has documents with the ids {', '.join(found)}, …; "
+                f"{self._workspace.path}: has documents with the ids {listed(found, CONFLICTS)}; "
                 "give the new ones other ids, or `replace`"
             )
         if found:
@@ -223,7 +223,7 @@ class _Addition:
         weights = self._place(segment)
         before = {name: node.weight for name, node in self._tree.nodes.items()}
         before = {name: max(weight, LEAST) for name, weight in before.items()}
-        size, topics = self._new.documents, len(before)
+        size, topics = self._fitting, len(before)
         fit_model = self._tree.fit_model
         return Addition(
             self._new.documents,
@@ -310,8 +310,13 @@ class _Addition:
             node_with(node, documents=node.documents + more)
             for node, more in zip(nodes, documents.tolist(), strict=True)
         ]
-        size = max(self._new.documents, 1)
+        size = max(self._fitting, 1)
         return {node.id: float(w) / size for node, w in zip(nodes, weights, strict=True)}
+
+    @property
+    def _fitting(self) -> int:
+        """New documents that fit: the others say nothing of topics that they are put into."""
+        return self._new.documents - sum(int(some.sum()) for some in self._strange)
 
     def _new_phrases(self) -> list[tuple[str, int]]:
         """Frequent phrases of the new documents that the corpus does not have."""

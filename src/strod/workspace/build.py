@@ -23,7 +23,7 @@ from strod.methods.baselines.options import baseline_options
 from strod.methods.variants import paper_options, paper_splitter
 from strod.model.options import BASELINES, METHODS, TreeOptions, shape_values
 from strod.model.placed import DocumentShares
-from strod.options import BASE_MEMORY, CorpusOptions, check_names, option_value
+from strod.options import BASE_MEMORY, CorpusOptions, check_name, check_names, option_value
 from strod.phrases.mine import PASSES
 from strod.phrases.options import PhraseOptions
 from strod.progress import Progress, Silent
@@ -224,6 +224,7 @@ def _name(
 ) -> None:
     """Let the user's function name the topics."""
     opened = Tree(Files(root), corpus, settings)
+    given: dict[str, str] = {}
     for topic in opened.values():
         if topic.parent is None:
             continue
@@ -234,6 +235,10 @@ def _name(
         if not isinstance(topic.label, str):
             raise UsageError(f"the namer gave {topic.label!r} for topic {topic.path}, not a string")
         if topic.label:  # else the automatic one stays
+            check_name(topic.label)
+            other = given.setdefault(" ".join(topic.label.split()).casefold(), topic.path)
+            if other != topic.path:
+                raise UsageError(f"the namer gave {topic.label!r} to {other} and {topic.path}")
             tree.nodes[topic.id].label = topic.label
     write_revision(root, tree.nodes.values(), opened.change, 1)
 

@@ -80,6 +80,17 @@ class Change:
         return self._differing(lambda node: node.rest_weight)
 
     @property
+    def renamed(self) -> dict[str, tuple[str, str]]:
+        """Name before and after of the topics that nobody has named and have another one, by id."""
+        names = (name for _, name in walk(self.nodes) if name in self.was)
+        pairs = {
+            name: (self.was[name].label, self.nodes[name].label)
+            for name in names
+            if not (self.was[name].named or self.nodes[name].named)
+        }
+        return {name: (old, new) for name, (old, new) in pairs.items() if old != new}
+
+    @property
     def former_leaves(self) -> dict[str, str]:
         """New topics that are what their parents were before they had children, by id."""
         parents = {name: str(self.nodes[name].parent) for name in self.added}

@@ -27,7 +27,7 @@ class Concern(NamedTuple):
     Attributes
     ----------
     kind : str
-        ``doubles``, ``halves``, ``large``, ``small`` or ``name``.
+        ``doubles``, ``halves``, ``large``, ``small``, ``name`` or ``lost``.
     topic : str
         Id of the topic.
     text : str
@@ -47,11 +47,24 @@ def mentioned(path: str, label: str, *more: str) -> str:
 
 def concerns(change: Change) -> list[Concern]:
     """All that is worth a warning, topic by topic, those above first."""
-    return [
+    found = [
         concern
         for path, name in walk(change.nodes)
         for concern in _concerns(change, name, mentioned(path, change.nodes[name].label))
     ]
+    return [*_lost(change), *found]
+
+
+def _lost(change: Change) -> Iterator[Concern]:
+    """Topics that are gone though somebody has pinned or named them."""
+    names = {node.label for node in change.nodes.values() if node.named}
+    for path, name in walk(change.was):
+        node = change.was[name]
+        kept = name not in change.removed or (node.named and node.label in names)
+        marks = [mark for mark, has in (("pinned", node.pinned), ("named", node.named)) if has]
+        if marks and not kept:
+            text = f"{mentioned(path, node.label)} was {' and '.join(marks)} by somebody, and goes"
+            yield Concern("lost", name, text)
 
 
 def _concerns(change: Change, name: str, called: str) -> Iterator[Concern]:
@@ -135,6 +148,10 @@ def as_dictionary(change: Change) -> dict[str, Any]:
         ],
         "lost": [gone(name) for name in change.removed if name not in members],
         "weights": [shift(name, *both) for name, both in change.weights.items()],
+        "renamed": [
+            {"id": name, "path": now[name], "before": old, "after": new}
+            for name, (old, new) in change.renamed.items()
+        ],
         "rests": [shift(name, *both) for name, both in change.rests.items()],
         "pinned": [topic(name) for name in change.pinned],
         "warnings": [concern._asdict() for concern in change.warnings],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from functools import partial
 from shlex import quote
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from strod.compute.blas import one_blas_thread
 from strod.engine.make import make_engine
 from strod.errors import UsageError
-from strod.options import check_text
+from strod.options import check_name
 from strod.phrases.names import name_children
 from strod.store.history import appended
 from strod.store.schema import ChangeRecord
@@ -23,7 +22,6 @@ from strod.store.topics import (
 )
 from strod.tree import revise
 from strod.tree.revise import Plan
-from strod.wording import is_blank
 from strod.workspace.draft import TreeDraft
 from strod.workspace.undo import Changer, Outcome
 
@@ -82,11 +80,7 @@ class Reviser(Changer):
 
     def rename(self, topic: str, label: str) -> Change:
         """Give a topic a name; an empty one brings back the automatic one."""
-        check_text("the name", label, 1000)
-        if label and is_blank(label):
-            raise UsageError("the name is blank", advice="give another")
-        if re.fullmatch(r"(o|\d+)(/\d+)*/?", label.strip(), re.IGNORECASE):
-            raise UsageError(f"{label}: a name that looks like a path would mislead; give another")
+        check_name(label)
 
         def act(draft: TreeDraft) -> Plan:
             nodes, name = draft.tree.nodes, draft.id(topic)
