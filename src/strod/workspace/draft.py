@@ -183,7 +183,7 @@ class TreeDraft:
         retention = ground.retention.astype(np.float64)
         for name in counted:
             nodes[name].words = revise.mixed_words(self.tree, nodes[name].components, retention)
-        finish(self.tree, ground, set(counted), weighed)
+        finish(self.tree, ground, set(counted), weighed, self._paths.structure)
         parents = {str(nodes[name].parent) for name in counted}
         around = revise.surroundings(self.tree, parents)
         self._workspace.phrase_index.describe(
