@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -103,13 +105,14 @@ def place(
     return Located([some.among(found[name]) for name in fresh], samples)
 
 
-class _Some(NamedTuple):
+@dataclass(frozen=True)
+class _Some:
     """Some documents of a shard, or all of them."""
 
     shard: Documents
     rows: NDArray[np.int64] | None
 
-    @property
+    @cached_property
     def table(self) -> csr_array:
         """Their counts."""
         counts = self.shard.counts
@@ -139,7 +142,7 @@ class _Some(NamedTuple):
         if rate >= 1:
             return self
         chosen = np.flatnonzero(self.chosen(rate))
-        return self._replace(rows=chosen if self.rows is None else self.rows[chosen])
+        return _Some(self.shard, chosen if self.rows is None else self.rows[chosen])
 
 
 def _sampled(
@@ -151,8 +154,7 @@ def _sampled(
     known: Found,
 ) -> list[Counts]:
     """A sample of each mass, of documents that have something of it."""
-    rate = max(one.rate for one in wanted)
-    chosen, drawn = some.chosen(rate), some.drawn(rate)
+    chosen = some.chosen(max(one.rate for one in wanted))
     every = bool(chosen.all())
     parts = model.topical_counts(
         counts if every else counts.sample(chosen),
@@ -162,8 +164,12 @@ def _sampled(
     )
     samples = []
     for one, part in zip(wanted, parts, strict=True):
-        whole = part if one.parts else model.root_counts(drawn.table, clipped=False)
-        samples.append(whole.sample(drawn.chosen(one.rate) & (part.sizes > 0)))
+        stay = some.chosen(one.rate)[chosen] & (part.sizes > 0)
+        if one.parts:
+            samples.append(part.sample(stay))
+        else:
+            whole = model.root_counts(some.table, clipped=False)
+            samples.append(whole.sample(chosen).sample(stay))
     return samples
 
 
