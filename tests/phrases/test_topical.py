@@ -12,13 +12,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial, Threads
-from strod.phrases.counts import topical_counts
+from strod.phrases.counts import topical_counts, total_counts
 from strod.phrases.topical import MIXED, TopicBatch, batches, evidence
 from strod.tree.matrix import MatrixShard
 from strod.values.topic import ROOT, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -84,8 +84,14 @@ class World:
             for begin, end in pairwise(borders)
         ]
 
-    def some_shares(self, first: int, size: int) -> Mapping[str, Array]:
-        return {name: share[first : first + size] for name, share in self.shares.items()}
+    def some_shares(
+        self, first: int, size: int, holding: Collection[str] | None
+    ) -> tuple[NDArray[np.int64] | None, Mapping[str, Array]]:
+        found = {name: share[first : first + size] for name, share in self.shares.items()}
+        if holding is None:
+            return None, found
+        some = np.flatnonzero(sum(found[name] for name in holding))
+        return some, {name: share[some] for name, share in found.items()}
 
     def counted(
         self, most: int = 128, pieces: int = 1, engine: Engine | None = None
@@ -143,6 +149,25 @@ def test_children_add_up_to_their_parent() -> None:
             children = sum(found[child] for child in world.nodes[name].children)
             np.testing.assert_allclose(children, found[name], rtol=1e-9, atol=1e-9)
             assert all((found[child] >= 0).all() for child in world.nodes[name].children)
+
+
+def test_documents_without_the_topic_are_passed_over() -> None:
+    """What the root has of all documents is known: the others need not be counted again."""
+    passed = 0
+    for seed in range(30):
+        world = World(seed)
+        shards = world.shards(3)
+        totals = total_counts(shards, len(world.words), Serial())
+        assert (totals == world.counts.sum(axis=0)).all()
+        for share in world.shares.values():  # the later half has none, the root's apart
+            share[len(share) // 2 :] *= share is world.shares[ROOT]
+        for batch in batches(world.nodes, [name for name in world.parents if name != ROOT], 1):
+            likely = evidence(batch, world.nodes, world.columns)
+            given = batch, likely, shards, world.some_shares, Serial()
+            some, every = topical_counts(*given, totals), topical_counts(*given)
+            assert some.tobytes() == every.tobytes()
+            passed += 1
+    assert passed > 30
 
 
 @pytest.mark.parametrize("most", [1, 3, 6, 10])
@@ -218,7 +243,8 @@ def test_a_root_without_children() -> None:
     assert batch.names == [ROOT]
     likely = evidence(batch, nodes, csr_array(np.eye(2)))
     rows = MatrixShard(0, 2, csr_array(np.array([[1, 0], [2, 5]], dtype=np.int32)))
-    counts = topical_counts(batch, likely, [rows], lambda _, n: {ROOT: np.ones(n)}, Serial())
+    shares = None, {ROOT: np.ones(2)}
+    counts = topical_counts(batch, likely, [rows], lambda *_: shares, Serial())
     assert counts.tolist() == [[3], [5]]
 
 

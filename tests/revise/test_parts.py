@@ -13,22 +13,27 @@ from scipy.special import psi
 from strod.datasets.planted import plant
 from strod.errors import UsageError
 from strod.model.inference import MANY, PRIOR, ROUNDED, SILENT, UNLIKELY
-from strod.model.model import added, disjoint
+from strod.model.model import Model, added, disjoint
+from strod.model.options import TreeOptions
 from strod.model.sampling import root_counts
+from strod.passes.place import Wanted, place
 from strod.tree import revise
+from strod.tree.affected import affected
 from strod.tree.grown import Grown
 from strod.tree.matrix import matrix_shards
 from strod.tree.revise import Legacy
-from strod.values.shares import Placed, ordered
+from strod.tree.weights import counted_documents
+from strod.values.shares import Placed, ordered, structure
 from strod.values.split import FineTopics
 from strod.values.topic import ROOT, Component, Node
 from strod.values.words import thinning
-from tests.tree.helpers import document_shares, grown, model, random_counts, topical
+from tests.tree.helpers import document_shares, ground, grown, model, random_counts, topical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from strod.moments.counts import Counts
     from strod.values.shares import ShareStore
@@ -46,13 +51,22 @@ class Planted(NamedTuple):
     book: ShareStore
     counts: Counts
     kept: Array
+    table: csr_array
 
     def topical_counts(
         self, masses: Sequence[Sequence[Component]], chosen: NDArray[np.bool_] | None = None
     ) -> list[Counts]:
-        placed = Placed(0, DOCUMENTS, self.book.kept())
-        counts = self.counts if chosen is None else self.counts.sample(chosen)
-        return model(self.tree).topical_counts(counts, masses, placed, chosen)
+        placed, counts = Placed(0, DOCUMENTS, self.book.kept()), self.counts
+        if chosen is not None:
+            placed, counts = placed.of(np.flatnonzero(chosen)), counts.sample(chosen)
+        return model(self.tree).topical_counts(counts, masses, placed)
+
+
+class AllHold(Model):
+    """A model that looks at every document."""
+
+    def holders(self, *_: object) -> None:
+        """All may hold anything."""
 
 
 @pytest.fixture(
@@ -70,7 +84,9 @@ def built(request: pytest.FixtureRequest) -> Planted:
     assert [len(tree.nodes[child(tree, place)].children) for place in (1, 2, 3)] == [3, 3, 3]
     kept = thinning(np.asarray(table.sum(axis=0)).ravel(), THIN)
     (shard,) = matrix_shards(table)
-    return Planted(tree, book, root_counts(shard.counts, kept, CLIP), kept.astype(np.float64))
+    return Planted(
+        tree, book, root_counts(shard.counts, kept, CLIP), kept.astype(np.float64), table
+    )
 
 
 def fresh(built: Planted) -> Grown:
@@ -84,8 +100,8 @@ def fresh(built: Planted) -> Grown:
 
 def child(tree: Grown, *places: int) -> str:
     name = ROOT
-    for place in places:
-        name = tree.nodes[name].children[place - 1]
+    for number in places:
+        name = tree.nodes[name].children[number - 1]
     return name
 
 
@@ -232,6 +248,64 @@ def test_topical_counts_of_a_sample(built: Planted) -> None:
             assert np.array_equal(getattr(part, field), getattr(two, field))
 
 
+def test_who_holds_nothing_is_not_looked_at(built: Planted) -> None:
+    """Holders are all documents with a share or with counts of a mass, and hardly any others."""
+    placed, left_out = Placed(0, DOCUMENTS, built.book.kept()), 0
+    for name, parts in masses(built).items():
+        [counts] = built.topical_counts([parts])
+        shares = model(built.tree).masses(placed).of(parts)
+        held = model(built.tree).holders(placed, [parts])
+        if not parts:
+            assert held is None
+            continue
+        assert held is not None
+        assert held.tolist() == np.flatnonzero(shares > 0).tolist(), name
+        assert set(np.flatnonzero(counts.sizes)) <= set(held)
+        left_out += DOCUMENTS - len(held)
+    assert left_out > DOCUMENTS
+
+
+def test_a_sample_and_shares_of_the_holders_alone(built: Planted) -> None:
+    """The same as of all documents, to the last bit."""
+    split = next(name for name in built.tree.splits if built.tree.splits[name].components)
+    whole = model(built.tree, built.kept.astype(np.float32))
+    (ref,) = matrix_shards(built.table)
+    wanted = [Wanted(parts, rate) for parts in masses(built).values() if parts for rate in (1, 0.5)]
+    kept = built.book.kept()
+    every = AllHold(*(getattr(whole, field) for field in whole.__dataclass_fields__))
+    for fresh, some in (([split], wanted), ([split], []), ([], wanted)):
+        one, two = place(ref, whole, kept, fresh, some), place(ref, every, kept, fresh, some)
+        for found, expected in zip(one.shares, two.shares, strict=True):
+            assert [a.tobytes() for a in found] == [a.tobytes() for a in expected]
+        for part, other in zip(one.samples, two.samples, strict=True):
+            for field in ("indices", "tokens", "probability"):
+                assert getattr(part, field).tobytes() == getattr(other, field).tobytes()
+
+
+@pytest.mark.parametrize("verb", ["merge", "move", "split"])
+def test_documents_elsewhere_are_not_counted_again(built: Planted, verb: str) -> None:
+    """Weights and documents of the topics below are those of a count of everything."""
+    tree = fresh(built)
+    before = structure(tree.nodes)
+    if verb == "merge":
+        plan = revise.merge(tree, [child(tree, 1, 1), child(tree, 1, 2)])
+    elif verb == "move":
+        plan = revise.move(tree, child(tree, 1, 1), child(tree, 2))
+    else:
+        plan = revise.Plan(new=tuple(tree.nodes[child(tree, 3)].children))
+    part = affected(structure(tree.nodes), before, plan.counted)
+    every = affected(structure(tree.nodes), None)
+    (ref,) = matrix_shards(built.table)
+    own = ground([ref], np.ones(WIDTH), TreeOptions(), built.book)
+    some, whole = counted_documents(tree, own, part), counted_documents(tree, own, every)
+    assert set(plan.counted) - set(part.steps) <= set(part.below)
+    assert (len(part.below) < len(tree.nodes) - 1) == (verb != "move")
+    assert some == tuple({name: one[name] for name in part.below} for one in whole)
+    for name in set(tree.nodes) & set(built.tree.nodes) - set(part.below):
+        was = affected(before, None)
+        assert whole[2][name] == counted_documents(fresh(built), own, was)[2][name]
+
+
 def test_words_and_weights_of_several_parts(built: Planted) -> None:
     tree, _ = mixed(built)
     for name, parts in masses(built).items():
@@ -288,8 +362,8 @@ def test_added_rows_that_overlap(seed: int, number: int) -> None:
     chances = random.dirichlet(np.full(number + 1, 0.7), (documents, width))[..., :number]
     chances[random.random(chances.shape) < 0.4] = 0
     parts = []
-    for place in range(number):
-        own = chances[..., place].astype(np.float32)
+    for column in range(number):
+        own = chances[..., column].astype(np.float32)
         parts.append(topical(np.where(own > 0, tokens, 0), own))
     found = added(parts)
     held = (chances > 0).any(axis=2) & (tokens > 0)

@@ -100,7 +100,7 @@ class Explorer:
         steps: list[Callable[[], object]] = [lambda: view.times, lambda: index.places]
         steps += [lambda: view.entities(view.tree.root, 1), lambda: view.columns]
         if not self.read_only:
-            steps += [_load_verbs, lambda: view.snapshot.phrase_index.units]
+            steps += [_load_verbs, lambda: _read_documents(view.snapshot)]
         steps.append(lambda: index.text)
         for step in steps:
             progress.advance(0)  # ends here if the server does
@@ -125,3 +125,17 @@ def _load_verbs() -> None:
     from strod.workspace.warmup import compile_kernels  # noqa: PLC0415 - readers need none of it
 
     compile_kernels(Silent())
+
+
+def _read_documents(snapshot: Snapshot) -> None:
+    """Open and check what the first preview goes through, which takes longer than the preview."""
+    from strod.engine.threads import Serial  # noqa: PLC0415 - it loads what ends BLAS's threads
+
+    tree, refs = snapshot.tree, snapshot.corpus.refs()
+    for ref in refs:
+        segment = ref.opened()
+        _ = segment.counts, segment.draws
+    for name in tree.splits:
+        for ref in refs:
+            tree.saved.read(name, ref.first, ref.size)
+    snapshot.phrase_index.count(Serial())

@@ -175,7 +175,7 @@ def _guess(indptr: Any, indices: Any, values: Any, logs: Any, weights: Any, out:
 @kernel
 def _posterior(indptr: Any, indices: Any, words: Any, theta: Any, groups: Any, out: Any) -> None:
     """p(group | word, document) of every count; groups are numbered from 0, -1 is left out."""
-    held = np.empty(theta.shape[1], dtype=np.int64)
+    held, own = np.empty(theta.shape[1], dtype=np.int64), np.empty(theta.shape[1])
     for d in range(indptr.size - 1):
         some, asked = 0, False
         for z in range(held.size):
@@ -186,11 +186,11 @@ def _posterior(indptr: Any, indices: Any, words: Any, theta: Any, groups: Any, o
         for j in range(indptr[d], indptr[d + 1] if asked else indptr[d]):
             total = 0.0
             for i in range(some):
-                total += theta[d, held[i]] * words[indices[j], held[i]]
-            for i in range(some):
-                z = held[i]
-                if groups[z] >= 0 and total > 0.0:
-                    out[groups[z], j] += theta[d, z] * words[indices[j], z] / total
+                own[i] = theta[d, held[i]] * words[indices[j], held[i]]
+                total += own[i]
+            for i in range(some if total > 0.0 else 0):
+                if groups[held[i]] >= 0:
+                    out[groups[held[i]], j] += own[i] / total
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from strod.model.inference import document_shares, likely, posterior, shares_in_context
 from strod.model.sampling import root_counts
 from strod.moments.counts import Counts
+from strod.values.holders import Holders
 from strod.values.shares import (
     Masses,
     Placed,
@@ -143,14 +144,12 @@ class Model:
         }
         return replace(self, decompositions=kept, topics={})
 
-    def _mass(
-        self, name: str, counts: Counts, placed: Placed, chosen: NDArray[np.bool_] | None = None
-    ) -> Counts:
+    def _mass(self, name: str, counts: Counts, placed: Placed) -> Counts:
         """What a decomposition apart was made of, of all documents."""
         mass = self.decompositions[name].components
         if not mass:
             return counts
-        return self._earlier(name).topical_counts(counts, [mass], placed, chosen)[0]
+        return self._earlier(name).topical_counts(counts, [mass], placed)[0]
 
     def _join(self, name: str, counts: Counts, placed: Placed, judge: Judge | None) -> Shares:
         """Shares of new documents in a decomposition apart, of those that belong there.
@@ -180,7 +179,6 @@ class Model:
         counts: Counts,
         masses: Sequence[Sequence[Component]],
         placed: Placed,
-        chosen: NDArray[np.bool_] | None = None,
         known: Found | None = None,
     ) -> list[Counts]:
         """What documents have of some masses.
@@ -192,19 +190,31 @@ class Model:
         masses : sequence of list of Component
             What is asked for.
         placed : Placed
-            Shares in the decompositions on the way.
-        chosen : ndarray of bool, optional
-            Which of those documents `counts` has, if not all.
+            Their shares in the decompositions on the way.
         known : dict, optional
             Topical counts of these documents that were found before; more are added.
         """
         known = {} if known is None or self._late() else known  # those had not left yet
-        self._descend(counts, masses, placed, known, chosen)
+        self._descend(counts, masses, placed, known)
         return [_total(mass, counts, known) for mass in masses]
 
     def masses(self, placed: Placed) -> Masses:
         """Shares of documents in any mass."""
         return Masses(self.decompositions, placed, placed.size)
+
+    def holders(
+        self,
+        placed: Placed,
+        masses: Sequence[Sequence[Component]],
+        fresh: Collection[str] = (),
+    ) -> NDArray[np.int64] | None:
+        """Documents that may have something of some masses; None if all may.
+
+        They have not been placed yet in the decompositions that are `fresh`.
+        """
+        if self.by_word or not all(masses):  # a word is of a topic in whatever document it stands
+            return None
+        return np.flatnonzero(Holders(self.decompositions, placed, fresh).of(masses))
 
     def shares(self, placed: Placed, only: Collection[str] | None = None) -> TopicShares:
         """Share of every topic in documents, or of some topics."""
@@ -218,9 +228,12 @@ class Model:
 
     def totals(self, shares: TopicShares) -> tuple[Array, NDArray[np.int64]]:
         """Sum of the documents' shares in each topic, and how many paths lead there."""
+        return np.array([shares[name].sum() for name in self.topics]), self.paths_to(shares)
+
+    def paths_to(self, shares: Mapping[str, Array]) -> NDArray[np.int64]:
+        """How many paths lead to each topic."""
         levels = np.stack(self.paths(shares))
-        documents = np.bincount(levels[levels >= 0], minlength=len(self.topics))
-        return np.array([shares[name].sum() for name in self.topics]), documents
+        return np.bincount(levels[levels >= 0], minlength=len(self.topics))
 
     def ends(self, shares: Mapping[str, Array]) -> NDArray[np.int64]:
         """Number of the topic at the end of each document's path."""
@@ -232,7 +245,6 @@ class Model:
         masses: Sequence[Sequence[Component]],
         placed: Placed,
         known: Found,
-        chosen: NDArray[np.bool_] | None = None,
         fresh: Collection[str] = (),
     ) -> dict[str, Shares]:
         """Topical counts of the parts of masses, and of all that they come from, into `known`.
@@ -248,12 +260,11 @@ class Model:
             groups = {fine for fine in groups if (name, fine) not in known}
             own = _total(split.components, counts, known)
             if split.apart:
-                own = self._mass(name, counts, placed, chosen)
+                own = self._mass(name, counts, placed)
             if name in fresh:
                 found[name] = self._shares(name, counts, known)
             dense = self._weights(split, found[name] if name in found else placed[name])
             self._leave(name, dense, placed)
-            dense = dense if chosen is None else dense[chosen]
             for some in disjoint(sorted(groups)):
                 parts = topical(split, own, dense, some, by_word=self.by_word)
                 known |= {(name, fine): part for fine, part in zip(some, parts, strict=True)}

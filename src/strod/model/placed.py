@@ -95,6 +95,15 @@ class DocumentShares:
     kept: Kept
     only: Collection[str] | None = None
 
-    def __call__(self, first: int, size: int) -> TopicShares:
-        """Of documents from a number on."""
-        return self.model.shares(Placed(first, size, self.kept), self.only)
+    def __call__(
+        self, first: int, size: int, holding: Collection[str] | None = None
+    ) -> tuple[NDArray[np.int64] | None, TopicShares]:
+        """Of documents from a number on, or of those that may hold some topics.
+
+        Which these are comes first; None if they are all.
+        """
+        placed = Placed(first, size, self.kept)
+        topics = self.model.topics
+        masses = [] if holding is None else [topics[name].components for name in holding]
+        rows = self.model.holders(placed, masses) if masses else None
+        return rows, self.model.shares(placed if rows is None else placed.of(rows), self.only)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,27 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Numbers = NDArray[np.int64]
-    Places = tuple[Numbers, Numbers, Numbers]
 
 __all__ = ["cooccurrences", "meet"]
+
+
+class _Places(NamedTuple):
+    """Where words stand in lists: which do, for each the first of its places; lists, positions."""
+
+    listed: NDArray[np.bool_]
+    begin: Numbers
+    lists: Numbers
+    positions: Numbers
+
+    @classmethod
+    def of(cls, lists: Sequence[Numbers], width: int) -> _Places:
+        """The places of the words of some lists."""
+        words = np.concatenate(lists)
+        order = np.argsort(words, kind="stable")
+        number = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+        position = np.concatenate([np.arange(len(one)) for one in lists])
+        begin = np.searchsorted(words[order], np.arange(width + 1))
+        return cls(np.diff(begin) > 0, begin, number[order], position[order])
 
 
 def cooccurrences(
@@ -29,7 +47,7 @@ def cooccurrences(
     """For every list of words the number of documents in which two of them stand."""
     longest = max(len(words) for words in lists)
     total = np.zeros((len(lists), longest, longest))
-    given = _places(lists, width), total.shape
+    given = _Places.of(lists, width), total.shape
     total = engine.fold(meet, refs, *given, start=total, add=_add)
     return [pairs[: len(words), : len(words)] for pairs, words in zip(total, lists, strict=True)]
 
@@ -39,31 +57,23 @@ def _add(total: Array, met: NDArray[np.int32]) -> Array:
     return total
 
 
-def meet(ref: Ref[Rows], places: Places, shape: tuple[int, ...]) -> NDArray[np.int32]:
+def meet(ref: Ref[Rows], places: _Places, shape: tuple[int, ...]) -> NDArray[np.int32]:
     """How often the words of each list meet in some documents."""
     counts, met = ref.open().counts, np.zeros(shape, dtype=np.int32)
     indptr = np.asarray(counts.indptr, dtype=np.int64)
     indices = np.asarray(counts.indices, dtype=np.int32)
-    _meet(*fixed(indptr, indices, *places), met)
+    _meet(*fixed(indptr, indices), _Places(*fixed(*places)), met)
     return met
 
 
-def _places(lists: Sequence[Numbers], width: int) -> Places:
-    """Where words stand in lists: for each word the first of its places, lists, positions."""
-    words = np.concatenate(lists)
-    order = np.argsort(words, kind="stable")
-    number = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
-    position = np.concatenate([np.arange(len(one)) for one in lists])
-    begin = np.searchsorted(words[order], np.arange(width + 1))
-    return begin, number[order], position[order]
-
-
 @kernel
-def _meet(indptr: Any, indices: Any, begin: Any, lists: Any, positions: Any, out: Any) -> None:
+def _meet(indptr: Any, indices: Any, places: _Places, out: Any) -> None:
     """Count for each list the pairs of its words that a document has, and each with itself.
 
-    A row that has a word twice, which none should, is no reason to write beyond a list's end.
+    Most words are in no list, which a table that fits into the cache tells. A row that has a word
+    twice, which none should, is no reason to write beyond a list's end.
     """
+    listed, begin, lists, positions = places
     number, longest = out.shape[0], out.shape[1]
     held = np.empty((number, longest), dtype=np.int64)
     some = np.zeros(number, dtype=np.int64)
@@ -71,6 +81,8 @@ def _meet(indptr: Any, indices: Any, begin: Any, lists: Any, positions: Any, out
     for d in range(indptr.size - 1):
         size = 0
         for j in range(indptr[d], indptr[d + 1]):
+            if not listed[indices[j]]:
+                continue
             for i in range(begin[indices[j]], begin[indices[j] + 1]):
                 one = lists[i]
                 if some[one] == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from strod.model.explain import FitModel
     from strod.model.model import Found, Model
@@ -90,31 +93,86 @@ def place(
     Masses may be made of what is fresh: what has been counted on the way is not counted again.
     The sample of the root is not clipped: who learns from it decides on that.
     """
-    shard = ref.open()
-    known: Found = {}
-    table = shard.counts
-    counts = model.root_counts(table)
     placed = Placed(ref.first, ref.size, kept)
+    masses = [model.decompositions[name].components for name in fresh]
+    holders = model.holders(placed, [*masses, *(one.parts for one in wanted)], fresh)
+    some = _Some(ref.open(), holders)
+    if wanted and not fresh:  # nobody asks for others
+        some = some.drawn(max(one.rate for one in wanted))
+    known: Found = {}
+    placed, counts = some.of(placed), model.root_counts(some.table)
     found = model.place(counts, placed, fresh, known) if fresh else {}
     placed = placed.extended(found)
-    samples: list[Counts] = []
-    if wanted:
-        chosen = _chosen(shard, max(one.rate for one in wanted))
-        every = bool(chosen.all())
-        some = model.topical_counts(
-            counts if every else counts.sample(chosen),
-            [one.parts for one in wanted],
-            placed,
-            None if every else chosen,
-            known if every else {},
-        )
-        if not all(one.parts for one in wanted):
-            whole = model.root_counts(table, clipped=False).sample(chosen)
-            some = [part if one.parts else whole for one, part in zip(wanted, some, strict=True)]
-        for one, part in zip(wanted, some, strict=True):
-            stay = _chosen(shard, one.rate)[chosen] & (np.diff(part.indptr) > 0)
+    samples = _sampled(some, counts, model, placed, wanted, known) if wanted else []
+    return Located([some.among(found[name]) for name in fresh], samples)
+
+
+@dataclass(frozen=True)
+class _Some:
+    """Some documents of a shard, or all of them."""
+
+    shard: Documents
+    rows: NDArray[np.int64] | None
+
+    @cached_property
+    def table(self) -> csr_array:
+        """Their counts."""
+        counts = self.shard.counts
+        return counts if self.rows is None else counts[self.rows]
+
+    def of(self, placed: Placed) -> Placed:
+        """Their shares."""
+        return placed if self.rows is None else placed.of(self.rows)
+
+    def among(self, shares: Shares) -> Shares:
+        """Their shares as rows of the shard: those of all others are empty."""
+        if self.rows is None:
+            return shares
+        places = np.zeros(self.shard.size, dtype=bool)
+        places[self.rows] = True
+        return shares.among(places)
+
+    def chosen(self, rate: float) -> NDArray[np.bool_]:
+        """Which of them are in a sample of so many."""
+        if rate >= 1:
+            return np.ones(self.shard.size if self.rows is None else len(self.rows), dtype=bool)
+        draws = self.shard.draws
+        return (draws if self.rows is None else draws[self.rows]) < rate
+
+    def drawn(self, rate: float) -> _Some:
+        """Those in a sample."""
+        if rate >= 1:
+            return self
+        chosen = np.flatnonzero(self.chosen(rate))
+        return _Some(self.shard, chosen if self.rows is None else self.rows[chosen])
+
+
+def _sampled(
+    some: _Some,
+    counts: Counts,
+    model: Model,
+    placed: Placed,
+    wanted: Sequence[Wanted],
+    known: Found,
+) -> list[Counts]:
+    """A sample of each mass, of documents that have something of it."""
+    chosen = some.chosen(max(one.rate for one in wanted))
+    every = bool(chosen.all())
+    parts = model.topical_counts(
+        counts if every else counts.sample(chosen),
+        [one.parts for one in wanted],
+        placed if every else placed.of(np.flatnonzero(chosen)),
+        known if every else {},
+    )
+    samples = []
+    for one, part in zip(wanted, parts, strict=True):
+        stay = some.chosen(one.rate)[chosen] & (part.sizes > 0)
+        if one.parts:
             samples.append(part.sample(stay))
-    return Located([found[name] for name in fresh], samples)
+        else:
+            whole = model.root_counts(some.table, clipped=False)
+            samples.append(whole.sample(chosen).sample(stay))
+    return samples
 
 
 def divide(ref: Ref[Rows], model: Model, kept: Kept, name: str) -> Divided:
@@ -128,12 +186,6 @@ def divide(ref: Ref[Rows], model: Model, kept: Kept, name: str) -> Divided:
         for values in (held, held**2)
     )
     return Divided(shares, mass, squares)
-
-
-def _chosen(shard: Documents, rate: float) -> NDArray[np.bool_]:
-    if rate >= 1:
-        return np.ones(shard.size, dtype=bool)
-    return shard.draws < rate
 
 
 def infer(ref: Ref[Rows], model: Model) -> TopicShares:

@@ -33,11 +33,29 @@ class Weighed(NamedTuple):
     documents: NDArray[np.int64]
 
 
-def weigh(ref: Ref[Any], model: Model, kept: Kept) -> Weighed:
-    """What some documents have of each topic."""
-    shares = model.shares(Placed(ref.first, ref.size, kept))
-    total, documents = model.totals(shares)
-    return Weighed(total, np.array([(own**2).sum() for own in shares.values()]), documents)
+def weigh(
+    ref: Ref[Any], model: Model, kept: Kept, masses: Sequence[Sequence[Component]]
+) -> Weighed:
+    """What some documents have of each topic, of those that hold any of some masses."""
+    placed = Placed(ref.first, ref.size, kept)
+    rows = model.holders(placed, masses)
+    shares = model.shares(placed if rows is None else placed.of(rows))
+    whole = (_whole(own, ref.size, rows) for own in shares.values())
+    sums, squares = np.array([(own.sum(), (own**2).sum()) for own in whole]).T
+    return Weighed(sums, squares, model.paths_to(shares))
+
+
+def _whole(own: Array, size: int, rows: NDArray[np.int64] | None) -> Array:
+    """Shares of all documents, from those of some: the others have none.
+
+    Sums run over all: numpy's order depends on how many there are, and a sum shall not depend on
+    who is left out.
+    """
+    if rows is None:
+        return own
+    whole = np.zeros(size)
+    whole[rows] = own
+    return whole
 
 
 def follow(ref: Ref[Rows], model: Model, kept: Kept, height: int) -> tuple[Paths, Mask]:
@@ -59,8 +77,10 @@ def measure(
     ref: Ref[Any], model: Model, kept: Kept, masses: Sequence[Sequence[Component]]
 ) -> Array:
     """Sums of the documents' shares in each of some masses, and of their squares."""
-    known = model.masses(Placed(ref.first, ref.size, kept))
-    shares = [known.of(parts) for parts in masses]
+    placed = Placed(ref.first, ref.size, kept)
+    rows = model.holders(placed, masses)
+    known = model.masses(placed if rows is None else placed.of(rows))
+    shares = [_whole(known.of(parts), ref.size, rows) for parts in masses]
     return np.array([[own.sum() for own in shares], [(own**2).sum() for own in shares]])
 
 

@@ -50,11 +50,14 @@ class UnitCorpus(NamedTuple):
         The words of the corpus.
     refs : sequence of Ref
         Documents by units.
+    totals : ndarray of int64, optional
+        How often every unit stands in them, if that is known.
     """
 
     units: Units
     lexicon: PhraseLexicon
     refs: Sequence[Ref[Rows]]
+    totals: NDArray[np.int64] | None = None
 
 
 class TextShard(Protocol):
@@ -110,12 +113,13 @@ def rank(
     only: Collection[str] | None = None,
 ) -> Iterator[tuple[str, Candidates]]:
     """All units of topics by their scores, with the arguments of `describe`."""
-    units, lexicon, refs = corpus
+    units, lexicon, refs, totals = corpus
     columns = _columns(units, lexicon, len(nodes[ROOT].words))
     lengths = _lengths(units)
     for batch in batches(nodes, parents, max(ROOM // (8 * max(units.size, 1)), FEW), only):
         likely = evidence(batch, nodes, columns)
-        counts = topical_counts(batch, likely, refs, shares, engine)
+        known = None if ROOT in batch.wanted else totals
+        counts = topical_counts(batch, likely, refs, shares, engine, known)
         place = {name: counts[:, number] for number, name in enumerate(batch.names)}
         if ROOT in batch.wanted and (only is None or ROOT in only):
             yield ROOT, popular(place[ROOT], lengths)
@@ -196,7 +200,7 @@ def spelled(
     stemmed : bool
         Whether words are stems.
     """
-    units, lexicon, refs = corpus
+    units, lexicon, refs, _ = corpus
     tokens = {unit: units.tokens(unit) for unit in wanted}
     spellers = {
         unit: Speller([lexicon.words[token] for token in found], stemmed=stemmed)

@@ -18,11 +18,13 @@ from strod.model.decompose import NotSplit
 from strod.model.grouping import cut, inner_children, inside
 from strod.passes.decompose import Sample, decompose
 from strod.passes.place import Wanted, place
+from strod.tree.affected import affected
 from strod.tree.budget import chosen, gain
 from strod.tree.ground import model_of
 from strod.tree.grown import Grown
 from strod.tree.revise import mass_weight, mixed_words
 from strod.tree.weights import counted_documents, finish
+from strod.values.shares import structure
 from strod.values.topic import ROOT, Component, Node, child_id
 from strod.wording import counted
 
@@ -344,7 +346,7 @@ def _with_enough(tree: Grown, ground: Ground, done: Mapping[str, Component]) -> 
     _visit(tree, ground, _own(tree, done), {})
     least, waiting = ground.options.least_documents, dict(done)
     while waiting:
-        sizes = dict(zip(tree.nodes, counted_documents(tree, ground)[2].tolist(), strict=True))
+        sizes = counted_documents(tree, ground, affected(structure(tree.nodes), None))[2]
         poor = [t for t in waiting if min(sizes[c] for c in tree.nodes[t].children) < least]
         waiting = {topic: waiting[topic] for topic in poor}
         for topic in poor:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strod.passes.weigh import measure, meet, weigh
+from strod.tree.affected import affected
 from strod.tree.ground import model_of
 from strod.tree.top_words import find_top_words
+from strod.values.shares import structure
 from strod.values.split import Cooccurrence
 from strod.values.topic import number_children
 
@@ -17,8 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from strod.tree.affected import Affected
     from strod.tree.ground import Ground
     from strod.tree.grown import Grown
+    from strod.values.shares import Structure
     from strod.values.topic import Component, Node
 
     Array = NDArray[np.float64]
@@ -33,13 +39,19 @@ __all__ = [
 
 
 def finish(
-    tree: Grown, ground: Ground, fresh: Collection[str], weighed: Collection[str] = ()
+    tree: Grown,
+    ground: Ground,
+    fresh: Collection[str],
+    weighed: Collection[str] = (),
+    before: Mapping[str, Structure] | None = None,
 ) -> None:
     """Documents of all topics, head words of new ones and their weights.
 
-    The weights of those in `weighed` are known.
+    The weights of those in `weighed` are known. If the tree `before` is given, documents of topics
+    that follow the same steps in both stay what they are.
     """
-    _count_documents(tree, ground, set(fresh) - set(weighed))
+    part = affected(structure(tree.nodes), before, fresh)
+    _count_documents(tree, ground, set(fresh) - set(weighed), part)
     nodes = tree.nodes
     for name in {nodes[name].parent for name in fresh} - {None}:
         nodes[str(name)].children.sort(key=lambda name: (-nodes[name].weight, name))
@@ -49,37 +61,45 @@ def finish(
     tree.passes += len(nodes) > 1
 
 
-def _count_documents(tree: Grown, ground: Ground, fresh: Collection[str]) -> None:
-    """Weights of the topics `fresh`, and for all how many documents' paths lead there."""
+def _count_documents(tree: Grown, ground: Ground, fresh: Collection[str], part: Affected) -> None:
+    """Weights of the topics `fresh`; how many documents' paths lead to those in a part."""
     nodes = tree.nodes
-    weights, squares, documents = counted_documents(tree, ground)
-    for node, number in zip(nodes.values(), documents.tolist(), strict=True):
-        node.documents = number
-    tree.effective = dict(zip(nodes, _effective(weights, squares).tolist(), strict=True))
-    _weigh(nodes, dict(zip(nodes, weights.tolist(), strict=True)), fresh)
+    weights, squares, documents = counted_documents(tree, ground, part)
+    for name in part.below:
+        nodes[name].documents = documents[name]
+    tree.effective = {name: _effective(weights[name], squares[name]) for name in part.below}
+    _weigh(nodes, weights, fresh)
 
 
-def counted_documents(tree: Grown, ground: Ground) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Sums of the shares in all topics and of their squares; how many paths lead to each."""
+def counted_documents(
+    tree: Grown, ground: Ground, part: Affected
+) -> tuple[dict[str, float], dict[str, float], dict[str, int]]:
+    """Of the topics below a part: sums of shares and of their squares, how many paths lead there.
+
+    Documents that hold nothing of what is above them are not looked at.
+    """
     model, kept = model_of(tree, ground), ground.book.kept()
-    weights, squares = np.zeros((2, len(tree.nodes)))
-    documents = np.zeros(len(tree.nodes), dtype=np.int64)
-    for part in ground.engine.map(weigh, ground.refs, model, kept):
-        weights += part.shares
-        squares += part.squares
-        documents += part.documents
-    return weights, squares, documents
+    masses = [part.topics[name].components for name in part.steps]
+    model = replace(model, topics=part.topics)
+    sums, documents = np.zeros((2, len(part.topics))), np.zeros(len(part.topics), dtype=np.int64)
+    for found in ground.engine.map(weigh, ground.refs, model, kept, masses):
+        sums += found.shares, found.squares
+        documents += found.documents
+    number = {name: place for place, name in enumerate(part.topics)}
+    below = {name: number[name] for name in part.below}
+    weights, squares = ({n: float(one[place]) for n, place in below.items()} for one in sums)
+    return weights, squares, {name: int(documents[place]) for name, place in below.items()}
 
 
-def _effective(sums: Array, squares: Array) -> Array:
+def _effective(total: float, square: float) -> float:
     """Effective number of documents, (Σ_d s_d)² / Σ_d s_d²: as many that are of a topic alone."""
-    result: Array = sums**2 / np.maximum(squares, np.finfo(float).tiny)
-    return result
+    return total * total / max(square, sys.float_info.min)
 
 
 def effective_documents(tree: Grown, ground: Ground, parts: list[Component]) -> float:
     """Effective number of documents of a mass."""
-    return float(_effective(*_summed(tree, ground, [parts]))[0])
+    total, square = _summed(tree, ground, [parts])[:, 0].tolist()
+    return _effective(total, square)
 
 
 def measured(
@@ -111,13 +131,13 @@ def overlap_of(
     least = np.finfo(float).tiny
     weights = sums[:-1] / max(sums[-1], least)
     squares = np.diagonal(joint)[:-1]
-    documents = _effective(sums[:-1], squares)
+    documents = sums[:-1] ** 2 / np.maximum(squares, least)
     return Cooccurrence(weights, joint[:-1, :-1] / max(joint[-1, -1], least), documents)
 
 
 def _weigh(
     nodes: dict[str, Node],
-    masses: dict[str, float],
+    masses: Mapping[str, float],
     fresh: Collection[str],
 ) -> None:
     """Divide what a topic weighs, less its other children, among those that are fresh.

@@ -75,6 +75,21 @@ class Shares(NamedTuple):
         empty = np.empty(0, dtype=np.uint16), np.empty(0, dtype=np.float32)
         return cls(np.zeros(size + 1, dtype=np.int64), *empty)
 
+    def holding(self, fine: Sequence[int]) -> NDArray[np.bool_]:
+        """Which documents may have a share in some topics: those that say nothing may, too."""
+        asked = np.zeros(np.iinfo(self.indices.dtype).max + 1, dtype=bool)
+        asked[list(fine)] = True
+        before = np.concatenate([[0], np.cumsum(asked[self.indices])])[self.indptr]
+        result: NDArray[np.bool_] = (np.diff(before) > 0) | ~self.there
+        return result
+
+    def of(self, documents: NDArray[np.int64]) -> Shares:
+        """Some rows alone."""
+        begins, sizes = self.indptr[documents], np.diff(self.indptr)[documents]
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(begins - ends[:-1], sizes) + np.arange(ends[-1])
+        return Shares(ends, self.indices[places], self.values[places])
+
     def only(self, places: NDArray[np.bool_]) -> Shares:
         """The same rows, those elsewhere empty."""
         kept = np.repeat(places, np.diff(self.indptr))
@@ -132,18 +147,26 @@ class Placed:
 
     Attributes
     ----------
-    first, size : int
+    first, span : int
         The documents.
     kept : Kept or None
         Where shares of all documents are.
     found : mapping of Shares
         Those that are not there yet.
+    some : ndarray of int64, optional
+        Which of the documents are meant, if not all of them.
     """
 
     first: int
-    size: int
+    span: int
     kept: Kept | None = None
     found: Mapping[str, Shares] = field(default_factory=dict)
+    some: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many documents are meant."""
+        return self.span if self.some is None else len(self.some)
 
     def __getitem__(self, name: str) -> Shares:
         found = self.found.get(name)
@@ -151,7 +174,14 @@ class Placed:
             return found
         if self.kept is None:
             raise KeyError(name)
-        return self.kept.read(name, self.first, self.size)
+        whole = self.kept.read(name, self.first, self.span)
+        return whole if self.some is None else whole.of(self.some)
+
+    def of(self, documents: NDArray[np.int64]) -> Placed:
+        """Of some of the documents."""
+        found = {name: shares.of(documents) for name, shares in self.found.items()}
+        some = documents if self.some is None else self.some[documents]
+        return replace(self, found=found, some=some)
 
     def __contains__(self, name: str) -> bool:
         """Whether shares in a decomposition are there or may be kept."""

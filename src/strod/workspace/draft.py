@@ -17,6 +17,7 @@ from strod.store.splits import DiskShareStore
 from strod.tree import revise
 from strod.tree.grown import Grown
 from strod.tree.revise import Legacy, Plan
+from strod.values.shares import apart
 from strod.values.topic import number_children
 from strod.workspace.change import compared
 
@@ -183,7 +184,10 @@ class TreeDraft:
         retention = ground.retention.astype(np.float64)
         for name in counted:
             nodes[name].words = revise.mixed_words(self.tree, nodes[name].components, retention)
-        finish(self.tree, ground, set(counted), weighed)
+        # Documents that leave topics of their own have a share of all others again, and so back.
+        same = apart(self.tree.splits) == apart(self._paths.splits)
+        before = self._paths.structure if same else None
+        finish(self.tree, ground, set(counted), weighed, before)
         parents = {str(nodes[name].parent) for name in counted}
         around = revise.surroundings(self.tree, parents)
         self._workspace.phrase_index.describe(

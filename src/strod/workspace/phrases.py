@@ -14,6 +14,7 @@ from strod.corpus.phrases import read_units, write_counts, write_units
 from strod.corpus.units import UnitRef
 from strod.phrases.collect import collect
 from strod.phrases.contexts import Contexts
+from strod.phrases.counts import total_counts
 from strod.phrases.cut import cut
 from strod.phrases.describe import UnitCorpus, describe, rank, spelled
 from strod.phrases.names import name_children
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from strod.corpus.reader import Corpus
@@ -73,6 +75,7 @@ class PhraseIndex:
         self._corpus, self._stemmed = corpus, stemmed
         self._refs = corpus.refs()
         self.lexicon = lexicon_of(corpus, language)
+        self._totals: NDArray[np.int64] | None = None
         if units is not None:
             self.units = units
 
@@ -113,9 +116,14 @@ class PhraseIndex:
         """Documents by units."""
         return [UnitRef(ref, self.units.size) for ref in self._refs]
 
+    def count(self, engine: Engine) -> None:
+        """Know how often each unit stands in the corpus: then a topic takes its documents alone."""
+        if self._totals is None:
+            self._totals = total_counts(self.refs, self.units.size, engine)
+
     @property
     def _cut(self) -> UnitCorpus:
-        return UnitCorpus(self.units, self.lexicon, self.refs)
+        return UnitCorpus(self.units, self.lexicon, self.refs, self._totals)
 
     @cached_property
     def _surfaces(self) -> list[str]:
@@ -137,6 +145,8 @@ class PhraseIndex:
         If `only` is given, to those topics and no others.
         """
         progress.stage("ranking phrases", 0, "")
+        if only is not None:
+            self.count(engine)
         lists = describe(nodes, parents, self._cut, shares, engine, only)
         texts = self._spelled({unit for found in lists.values() for unit, _ in found})
         for name, found in lists.items():
@@ -157,6 +167,7 @@ class PhraseIndex:
         """
         above = {str(nodes[name].parent or ROOT) for name in names}
         parents = [name for name in nodes if name in above and nodes[name].children]
+        self.count(engine)
         found = dict(rank(nodes, parents, self._cut, shares, engine, set(names)))
         lists = {name: _completed(nodes[name], one) for name, one in found.items()}
         texts = self._spelled({unit for one in lists.values() for unit, _ in one})

@@ -111,7 +111,8 @@ def _mine_once(corpus: Corpus) -> None:
     likely = np.ones((book.units.size, 2), dtype=np.float32)
     rows = MatrixShard(0, shard.size, counts)
     cooccurrences([rows], [np.zeros(1, dtype=np.int64)], book.units.size, Serial())
-    topical_counts(batch, likely, [rows], lambda _, n: {"o": np.ones(n), "a": np.ones(n)}, Serial())
+    one, two = np.ones((2, shard.size))
+    topical_counts(batch, likely, [rows], lambda *_: (None, {"o": one, "a": two}), Serial())
 
 
 def _infer_once() -> None:
