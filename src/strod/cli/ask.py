@@ -14,7 +14,7 @@ from strod.cli.options import Json, Quiet, option
 if TYPE_CHECKING:
     from strod.query.index import Index
 
-__all__ = ["Answer", "Asked", "Topic", "Where", "opened", "progress", "save_plot"]
+__all__ = ["Answer", "Asked", "Topic", "Where", "check_plot", "opened", "progress", "save_plot"]
 
 Topic = Annotated[
     str | None,
@@ -58,6 +58,16 @@ def opened(workspace: Path, told: TerminalProgress) -> Index:
     index = Workspace(workspace).snapshot.index
     index.progress = told
     return index
+
+
+def check_plot(out: Path | None) -> None:
+    """Refuse what cannot be drawn before anything is counted."""
+    if out is None:
+        return
+    from strod.plots.figure import kind_of, need_matplotlib
+
+    kind_of(out)
+    need_matplotlib()
 
 
 def save_plot(figure: Any, out: Path) -> None:

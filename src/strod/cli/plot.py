@@ -44,13 +44,11 @@ def plot(
       strod plot papers.strod trends --level 2 --out trends.png
       strod plot papers.strod heatmap --by category --level 1 --out heatmap.svg
     """
-    from strod.plots.figure import kind_of, need_matplotlib
     from strod.plots.plots import Plots
 
     if kind not in KINDS:
         raise UsageError(f"{kind}: no such plot; there are {', '.join(KINDS)}")
-    kind_of(picture.out)
-    need_matplotlib()
+    ask.check_plot(picture.out)
     with ask.progress(quiet=quiet) as progress:
         plots = Plots(ask.opened(workspace, progress))
         if kind == "tree":

@@ -53,13 +53,16 @@ def slice_(
 
     if measure not in MEASURES:
         raise UsageError(f"`measure` must be one of {', '.join(MEASURES)}, not {measure}")
+    if answer.plot is not None and len(by) != 1:
+        raise UsageError("`plot` draws topics by one field; give `by` once")
+    ask.check_plot(answer.plot)
     with ask.progress(quiet=answer.quiet) as progress:
         index = ask.opened(workspace, progress)
         table = sliced(index, by, **vars(asked))
     if not table.num_rows:
         raise UsageError(f"no document is meant; {known(index.metadata.kinds)}")
     if answer.plot is not None:
-        _plot(index, table, by, measure, answer.plot)
+        _plot(index, table, by[0], measure, answer.plot)
     if answer.as_json:
         print(json_text({"by": by, "measure": measure, "rows": table.to_pylist()}))
     elif as_csv:
@@ -68,28 +71,31 @@ def slice_(
         _print(index, table, by, measure)
 
 
-def _plot(index: Index, table: pa.Table, by: list[str], measure: str, out: Path) -> None:
+def _plot(index: Index, table: pa.Table, by: str, measure: str, out: Path) -> None:
     from strod.plots.draw import draw_heatmap
 
-    if len(by) != 1:
-        raise UsageError("`plot` draws topics by one field; give `by` once")
     labels = {topic.path: topic.label or "" for topic in index.tree.values()}
-    ask.save_plot(draw_heatmap(table, by[0], measure, labels), out)
+    ask.save_plot(draw_heatmap(table, by, measure, labels), out)
 
 
 def _print_csv(table: pa.Table) -> None:
     import csv
 
+    from strod.export.tables import harmless
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    writer.writerow(map(harmless, table.column_names))
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    writer.writerows([harmless(cell) for cell in row] for row in rows)
 
 
 def _print(index: Index, table: pa.Table, by: list[str], measure: str) -> None:
     """Topics by values, as a grid; of several fields one value each line."""
+    from strod.query.slices import column_of
+
     rows = table.to_pylist()
     console = output()
-    first, *others = by
+    first, *others = map(column_of, by)
     values = list(dict.fromkeys(row[first] for row in sorted(rows, key=lambda r: _order(r[first]))))
     grid: dict[tuple[Any, ...], dict[Any, float]] = {}
     for row in rows:

@@ -52,6 +52,7 @@ def trends(
     from strod.query.bursts import bursts
     from strod.query.trends import trends as found_trends
 
+    ask.check_plot(answer.plot)
     with ask.progress(quiet=answer.quiet) as progress:
         index = ask.opened(workspace, progress)
         found = found_trends(index, field, **vars(asked))

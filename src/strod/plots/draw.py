@@ -9,6 +9,7 @@ import numpy as np
 
 from strod.errors import UsageError
 from strod.plots.figure import new_figure, plain_text, style
+from strod.query.slices import column_of
 from strod.wording import percent
 
 if TYPE_CHECKING:
@@ -134,17 +135,17 @@ def draw_heatmap(table: pa.Table, by: str, measure: str, labels: dict[str, str])
     rows = table.to_pylist()
     if not rows:
         raise UsageError("no document is meant, so there is nothing to draw")
-    totals: dict[Any, int] = {}
+    column, totals = column_of(by), dict[Any, int]()
     for row in rows:
-        totals[row[by]] = totals.get(row[by], 0) + row["documents"]
+        totals[row[column]] = totals.get(row[column], 0) + row["documents"]
     frequent = set(sorted(totals, key=lambda value: -totals[value])[:COLUMNS])
     values = [value for value in totals if value in frequent]
     values.sort(key=lambda value: (value is None, str(type(value)), value))
     topics = list(dict.fromkeys(row["topic"] for row in rows))
     cells = np.zeros((len(topics), len(values)))
     for row in rows:
-        if row[by] in frequent:
-            cells[topics.index(row["topic"]), values.index(row[by])] = row[measure]
+        if row[column] in frequent:
+            cells[topics.index(row["topic"]), values.index(row[column])] = row[measure]
     names = [plain_text(f"{path} {labels.get(path, '')}", 44) for path in topics]
     columns = [plain_text(str(value), 20) for value in values]
     return _grid(cells, names, columns, f"{measure} by {by}")
