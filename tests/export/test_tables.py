@@ -121,6 +121,17 @@ def test_documents_in_csv(kept: Workspace, tmp_path: Path) -> None:
     assert (tmp_path / "t" / "documents.csv").read_bytes().decode() == written([HEAD, *rows])
 
 
+def test_the_format_is_what_the_file_is_called(kept: Workspace, tmp_path: Path) -> None:
+    for name in ("a.csv", "a.parquet", "a.jsonl", "a.txt"):
+        assert command("assign", kept.path, "--out", tmp_path / name, "-q").code == 0
+    assert (tmp_path / "a.csv").read_bytes().startswith(b"id,leaf,known,fit,topic,share")
+    assert pq.read_table(tmp_path / "a.parquet").column_names[0] == "id"
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "a.txt").read_bytes()
+    assert (tmp_path / "a.txt").read_bytes().startswith(b"{")
+    run = command("assign", kept.path, "--to", "jsonl", "--out", tmp_path / "b.csv", "-q")
+    assert (run.code, (tmp_path / "b.csv").read_bytes()[:1]) == (0, b"{")
+
+
 @pytest.mark.parametrize("wide", [[], ["--wide"]])
 def test_numbers_stay_numbers(kept: Workspace, tmp_path: Path, wide: list[str]) -> None:
     """Only texts could be formulas."""

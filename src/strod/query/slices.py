@@ -105,7 +105,7 @@ def sliced(
         raise UsageError("`by` takes one field or more, each once")
     topics = index.topics(topic, level)
     if not topics:
-        raise UsageError(f"no topic has level {level}; the deepest is {_deepest(index)}")
+        raise UsageError(_no_level(index, topic, level))
     found = cells(index, by, where)
     totals = np.bincount(found.codes, minlength=1)
     spread = Spread(index, found.documents)
@@ -125,5 +125,9 @@ def sliced(
     return table_of(columns)
 
 
-def _deepest(index: Index) -> int:
-    return max(topic.level for topic in index.tree.values())
+def _no_level(index: Index, topic: str | None, level: int | None) -> str:
+    levels = [one.level for one in index.topics(topic)]
+    if topic is None:
+        return f"no topic has level {level}; the deepest is {max(levels)}"
+    there = f"levels {levels[0]} to {max(levels)}" if max(levels) > levels[0] else f"{levels[0]}"
+    return f"no topic of {topic} has level {level}, counted from the root; it has {there}"
