@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strod.errors import StaleError, UsageError
+from strod.errors import StaleError, StrodError, UsageError
 from strod.explorer import plans
 from strod.explorer.jobs import WAITING, Job
+from strod.store import change
 from strod.store.change import Prepared
 from strod.store.manifest import NAME
 from strod.workspace.workspace import Workspace
@@ -250,6 +253,40 @@ def test_a_change_is_prepared_in_python(path: Path) -> None:
             kept.apply()
     with pytest.raises(UsageError, match="dry_run"):
         workspace.pin("o/1", prepared=Prepared())
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_fails_half_way_is_previewed_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(path)
+    with Prepared() as kept:
+        workspace.merge("o/1/1", "o/1/2", dry_run=True, prepared=kept)
+        with monkeypatch.context() as patch:
+            patch.setattr(change, "sync_tree", full)
+            with pytest.raises(StrodError, match=r"the disk is full .*; preview it again"):
+                kept.apply()
+        with pytest.raises(UsageError, match="nothing is prepared; preview it first"):
+            kept.apply()
+        workspace.merge("o/1/1", "o/1/2", dry_run=True, prepared=kept)
+        kept.apply()
+    assert workspace.refresh().revision == 2
+    assert workspace.check() == []
+
+
+def test_a_plan_that_failed_half_way_is_applied_again(
+    client: Client, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = client.posted("preview", verb="merge", topics=["o/1/1", "o/1/2"])
+    with monkeypatch.context() as patch:
+        patch.setattr(change, "sync_tree", full)
+        told = client.posted("apply", status=503, plan=plan["plan"])
+    assert "the disk is full" in told["error"]
+    assert client.posted("apply", plan=plan["plan"])["change"] == plan["change"]
+    assert Workspace(path).check() == []
 
 
 @pytest.mark.parametrize("act", [Workspace.undo, lambda w, **how: w.pin("o/1", **how)])

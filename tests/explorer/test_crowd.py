@@ -12,10 +12,12 @@ from strod.workspace.workspace import Workspace
 from tests.conftest import strod
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.explorer.conftest import Client
 
+WORD = "rivera OR stonea"
 STEPS: list[tuple[str, list[str], dict[str, Any]]] = [
     ("rename", ["o/1"], {"label": "a name"}),
     ("merge", ["o/2/1", "o/2/2"], {}),
@@ -30,33 +32,47 @@ STEPS: list[tuple[str, list[str], dict[str, Any]]] = [
 ]
 
 
-def reading(client: Client, ended: Event) -> list[tuple[int, Any, Any]]:
-    """Trees and topics as one visitor sees them, until all is done."""
+def answers(client: Client, paths: list[str]) -> Iterator[tuple[str, Any]]:
+    """What a visitor asks about some topics, by what was asked; None for what is not there."""
+    for path in paths:
+        answer = client.get(f"/api/topic/{path}")
+        assert answer.status_code in (200, 404)
+        yield f"topic/{path}", answer.json() if answer.status_code == 200 else None
+    yield "documents", client.json("documents", topic="o/3", limit=5)
+    yield "search", client.json("search", q=WORD, limit=3)
+    yield "slice", client.json("slice", by="venue", level=2)
+
+
+def reading(client: Client, ended: Event) -> list[tuple[str, Any]]:
+    """Answers as one visitor sees them, until all is done."""
     seen = []
     while not ended.is_set():
         tree = client.json("tree")
-        root = client.json("topic/o")
-        seen.append((tree["revision"], tree["topics"], root["sha256"]))
-        path = tree["topics"]["path"][-1]
-        assert client.get(f"/api/topic/{path}").status_code in (200, 404)
-        assert client.get("/api/documents", params={"topic": "o/1"}).status_code == 200
+        seen += [("tree", tree), *answers(client, ["o", tree["topics"]["path"][-1]])]
     return seen
 
 
-def revise(client: Client, path: Path, rounds: int) -> list[Any]:
-    """Trees as they should be, one after the other."""
-    right = [client.json("tree")]
+def whole(client: Client) -> tuple[int, dict[str, Any]]:
+    """A revision that nobody changes meanwhile: its number, and all answers."""
+    tree = client.json("tree")
+    return tree["revision"], {"tree": tree, **dict(answers(client, tree["topics"]["path"]))}
+
+
+def revise(client: Client, path: Path, rounds: int) -> dict[int, dict[str, Any]]:
+    """Answers as they should be, by revision; `undo` goes back to one that was there."""
+    right = dict([whole(client)])
     for number in range(rounds):
         verb, topics, more = STEPS[number % len(STEPS)]
         if number % 3 == 2:  # the command line, at once
             assert strod(verb, path, *topics, *more.values(), "-q").code == 0
         else:
             client.applied(verb, *topics, **more)
-        right.append(client.json("tree"))
+        right |= [whole(client)]
     return right
 
 
 def crowd(client: Client, path: Path, readers: int, rounds: int) -> None:
+    client.json("search", q=WORD)  # makes the index
     ended = Event()
     with ThreadPoolExecutor(readers) as pool:
         found = [pool.submit(reading, client, ended) for _ in range(readers)]
@@ -65,10 +81,12 @@ def crowd(client: Client, path: Path, readers: int, rounds: int) -> None:
         finally:
             ended.set()
         seen = [one for some in found for one in some.result()]
-    whole = [(one["revision"], one["topics"]) for one in right]
-    assert len(seen) >= readers
-    for number, topics, _ in seen:
-        assert (number, topics) in whole
+    assert len(seen) >= 5 * readers
+    for what, answer in seen:
+        assert any(some.get(what) == answer for some in right.values()), what
+        assert what != "tree" or right[answer["revision"]]["tree"] == answer
+    for what in ("tree", "topic/o", "documents", "search", "slice"):  # else nothing is proved
+        assert len({str(some[what]) for some in right.values()}) > 1, what
     assert Workspace(path).check() == []
 
 

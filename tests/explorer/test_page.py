@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 from importlib.resources import files
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import strod
-from tests.browser import opened
+from tests.browser import NEEDED, opened
 from tests.explorer.shown import META, records, settled, shown
 
 if TYPE_CHECKING:
@@ -391,14 +392,31 @@ def test_two_at_once(chromium: Chromium, own: str) -> None:
 # -- for everybody -------------------------------------------------------------------------
 
 
+def axe() -> str:
+    """What looks for barriers; if it is missing, so is the test, or it fails where it must run."""
+    if not AXE.exists():
+        missing = pytest.fail if os.environ.get(NEEDED) else pytest.skip
+        missing("axe-core is not there: npm ci in web/ installs it")
+    return AXE.read_text()
+
+
+@pytest.mark.parametrize("needed", ["", "1"])
+def test_a_missing_axe_is_a_failure_where_browsers_are_needed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, needed: str
+) -> None:
+    monkeypatch.setattr(f"{__name__}.AXE", tmp_path / "axe.js")
+    monkeypatch.setenv(NEEDED, needed)
+    wanted = pytest.fail.Exception if needed else pytest.skip.Exception
+    with pytest.raises(wanted, match="npm ci in web/ installs it"):
+        axe()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe(chromium: Chromium, link: str, scheme: Literal["light", "dark"]) -> None:
     """axe-core has nothing to say against any view."""
-    if not AXE.exists():
-        print("axe-core is not there: npm ci in web/ installs it")
-        pytest.skip("axe-core is not installed")
+    source = axe()
     with opened(chromium, scheme=scheme) as browser:
-        page, source = browser.page, AXE.read_text()
+        page = browser.page
         enter(page, link)
         for name, path in (VIEWS | STATES).items():
             page.goto(base_of(link) + path)

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 import strod
+from strod.explorer.parameters import LONG
 from strod.explorer.routes import ROUTES
 from strod.explorer.shapes import schema_of
 from strod.export import export
@@ -209,6 +210,27 @@ def test_slices_trends_and_entities(reader: Client, workspace: Workspace) -> Non
     if kinds[field] in ("category", "list"):
         topics = reader.json("entity", field=field, name=name)["topics"]
         assert topics == workspace.entity(field, name).to_pylist()
+
+
+LONGEST = {  # as many members, ANDs and ORs as 2,000 characters hold, and the deepest
+    f"year IN ({','.join(['1996'] * 395)})": "year = 1996",
+    f"people IN ({','.join(['x'] * 980)}, Ada)": "people = Ada",
+    " OR ".join(["year=1996"] * 153): "year = 1996",
+    " AND ".join(["year>1996"] * 140): "year > 1996",
+    "NOT (" * 50 + "year = 1996" + ")" * 50: "year = 1996",
+}
+
+
+@pytest.mark.parametrize("where", LONGEST, ids=[one[:9] for one in LONGEST])
+def test_long_expressions_are_answered(reader: Client, where: str) -> None:
+    assert len(where) <= LONG
+    short = LONGEST[where]
+    rows = reader.json("slice", by="venue", where=where)["rows"]
+    assert rows == reader.json("slice", by="venue", where=short)["rows"] != []
+    assert reader.json("tree", where=where)["slice"] == reader.json("tree", where=short)["slice"]
+    deep = reader.get("/api/slice", params={"by": "venue", "where": f"{'NOT (' * 51}"})
+    assert deep.status_code == 400
+    assert "more than 50 parentheses in each other" in deep.json()["error"]
 
 
 def test_fields_list_their_values(reader: Client, workspace: Workspace) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from strod.errors import UsageError
+from strod.explorer import connections
 from strod.explorer.parameters import LONG
 from strod.explorer.routes import ROUTES
 from strod.explorer.security import HEADERS
@@ -237,3 +239,43 @@ def test_a_port_that_is_taken_is_said_to_be(reader: Client, path: Path) -> None:
     assert done.returncode == 2
     assert "--port" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def half_sent(client: Client, head: bytes = b"GET / HTTP/1.1\r\nHost: loc") -> socket.socket:
+    """A request that does not come to its end."""
+    there = socket.create_connection((client.base_url.host, client.base_url.port), timeout=300)
+    there.sendall(head)
+    return there
+
+
+def test_requests_that_do_not_end_are_ended(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "BODIES", 0.2)
+    whole = f"GET /api/workspace HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+    with serving(path) as client, ExitStack() as stack:
+        some = [stack.enter_context(half_sent(client)) for _ in range(3)]
+        some.append(stack.enter_context(half_sent(client, b"")))
+        second = stack.enter_context(half_sent(client, f"{whole}\r\n".encode()))
+        assert second.recv(12) == b"HTTP/1.1 200"
+        second.sendall(b"GET / HT")  # a whole request, then half of one
+        body = f"{whole}Content-Length: 90\r\n\r\n"
+        some.append(stack.enter_context(half_sent(client, body.encode())))
+        for one in [*some, second]:
+            while one.recv(1 << 16):
+                pass
+        assert client.get("/api/workspace").status_code == 200
+
+
+def test_too_many_connections_are_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST", 3)
+    with serving(path) as client:
+        with ExitStack() as stack:
+            for _ in range(3):
+                stack.enter_context(half_sent(client))
+            answer = client.get("/api/workspace")
+            assert (answer.status_code, answer.headers["connection"]) == (503, "close")
+            assert answer.json() == {"error": "too many connections; try again in a moment"}
+            assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+        while (status := client.get("/api/workspace").status_code) == 503:
+            pass  # until the server has seen that they are gone
+        assert status == 200

@@ -50,13 +50,20 @@ def harmless(text: str | None) -> str:
     return f"'{text}" if text and text.startswith(cells.FORMULA) else text or ""
 
 
+def guarded(value: Any) -> str:
+    """A value of metadata; a number is one, below 0 too."""
+    if value is None:
+        return ""
+    return meta_text(value) if isinstance(value, float) else harmless(meta_text(value))
+
+
 @settings(max_examples=drawn(200))
 @given(st.sampled_from(VALUES), st.data())
 def test_cells_are_those_of_python(kind: tuple[pa.DataType, Any], data: st.DataObject) -> None:
     values = data.draw(st.lists(st.none() | kind[1], min_size=1, max_size=6))
     column = pa.array([*values, None], type=kind[0])[: len(values)]
     found = cells.row([cells.cells(column), cells.cells(pa.array(["x"] * len(values)))])
-    texts = ["" if value is None else harmless(meta_text(value)) for value in values]
+    texts = [guarded(value) for value in values]
     assert "".join(f"{line}\r\n" for line in found.to_pylist()) == written(
         [[text, "x"] for text in texts]
     )
@@ -108,10 +115,33 @@ def test_documents_in_csv(kept: Workspace, tmp_path: Path) -> None:
     export(kept, "csv", tmp_path / "t")
     rows = [
         [cell if isinstance(cell, float) else harmless(cell) for cell in row[:6]]
-        + ["" if value is None else harmless(meta_text(value)) for value in row[6:]]
+        + [guarded(value) for value in row[6:]]
         for row in rows_of(kept)
     ]
     assert (tmp_path / "t" / "documents.csv").read_bytes().decode() == written([HEAD, *rows])
+
+
+def test_the_format_is_what_the_file_is_called(kept: Workspace, tmp_path: Path) -> None:
+    for name in ("a.csv", "a.parquet", "a.jsonl", "a.txt"):
+        assert command("assign", kept.path, "--out", tmp_path / name, "-q").code == 0
+    assert (tmp_path / "a.csv").read_bytes().startswith(b"id,leaf,known,fit,topic,share")
+    assert pq.read_table(tmp_path / "a.parquet").column_names[0] == "id"
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "a.txt").read_bytes()
+    assert (tmp_path / "a.txt").read_bytes().startswith(b"{")
+    run = command("assign", kept.path, "--to", "jsonl", "--out", tmp_path / "b.csv", "-q")
+    assert (run.code, (tmp_path / "b.csv").read_bytes()[:1]) == (0, b"{")
+
+
+@pytest.mark.parametrize("wide", [[], ["--wide"]])
+def test_numbers_stay_numbers(kept: Workspace, tmp_path: Path, wide: list[str]) -> None:
+    """Only texts could be formulas."""
+    out = tmp_path / "a.csv"
+    assert command("assign", kept.path, *wide, "--to", "csv", "--out", out, "-q").code == 0
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert min(float(row["meta.price"] or 0) for row in rows) < -60
+    assert {row["meta.name"] for row in rows} >= {"'-1", "c, d"}
+    assert {row["meta.tags"] for row in rows} >= {"'=1", "x, y, z"}
 
 
 def test_documents_in_parquet(kept: Workspace, tmp_path: Path) -> None:

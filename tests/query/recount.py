@@ -38,7 +38,7 @@ def drawn_records(documents: int, seed: int) -> list[Record]:
                 "id": f"d{number}",
                 "text": text,
                 "when": one_of(day.isoformat(), day.isoformat()[:7], None, day.isoformat()),
-                "price": one_of(float(random.normal(0, 40)), "12.5", "-3", None, 7),
+                "price": one_of(float(random.normal(0, 40)), "12.5", "-3", None, 7, -50, "-20"),
                 "year": int(random.integers(1995, 2001)),
                 "venue": one_of("A", "B b", None, "", "ünï"),
                 "people": one_of(people, people, None, people * 2, "Ada"),

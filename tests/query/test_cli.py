@@ -6,10 +6,15 @@ import csv
 import io
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
+from strod import build
+from strod.cli import slice as sliced
+from strod.plots import draw
 from strod.workspace.workspace import Workspace
 from tests.conftest import check_error, strod
 from tests.hands.conftest import BAD
@@ -26,7 +31,17 @@ def asked(*arguments: object) -> dict[str, object]:
     return found
 
 
-def test_slice_in_json_csv_and_for_people(kept: Path) -> None:
+def nasty(folder: Path) -> Path:
+    """Texts that a spreadsheet would run, and numbers below 0."""
+    records = [
+        {"text": text, "k": ["=1+1", "-1"][n % 2], "-n": [-10, -20][n % 2]}
+        for n, text in enumerate(planted_texts(60))
+    ]
+    meta = {"k": "category", "-n": "number"}
+    return build(records, out=folder / "n.strod", meta=meta, children=2, height=1).path
+
+
+def test_slice_in_json_csv_and_for_people(kept: Path, tmp_path: Path) -> None:
     found = asked("slice", kept, "--by", "year", "--level", 1)
     assert list(found) == ["by", "measure", "rows"]
     rows = found["rows"]
@@ -36,11 +51,21 @@ def test_slice_in_json_csv_and_for_people(kept: Path) -> None:
     outcome = strod("slice", kept, "--by", "year", "--level", 1, "--csv", "-q")
     table = list(csv.DictReader(io.StringIO(outcome.out)))
     assert [int(row["documents"]) for row in table] == [row["documents"] for row in rows]
+    formulas = strod("slice", nasty(tmp_path), "--by", "k", "--by", "-n:10", "--csv", "-q").out
+    head, *lines = csv.reader(io.StringIO(formulas))
+    assert head == ["topic", "k", "'-n:10", "documents", "share", "lift"]
+    assert {(line[1], line[2]) for line in lines} == {("'=1+1", "-10"), ("'-1", "-20")}
     shown = strod("slice", kept, "--by", "year", "--level", 1, "--measure", "documents", "-q").out
     assert shown.splitlines()[0].split() == ["1995", "1996", "1997", "1998", "1999", "2000"]
     assert len(shown.splitlines()) == 4
     several = strod("slice", kept, "--by", "year", "--by", "venue", "--topic", "o/1", "-q").out
     assert "o/1 (none)" in several
+
+
+def test_a_long_expression(kept: Path) -> None:
+    where = f"year IN ({','.join(map(str, range(1996, 3600)))})"
+    found = asked("slice", kept, "--by", "year", "--level", 1, "--where", where)
+    assert found == asked("slice", kept, "--by", "year", "--level", 1, "--where", "year >= 1996")
 
 
 def test_an_index_with_the_build(tmp_path: Path) -> None:
@@ -55,6 +80,7 @@ def test_an_index_with_the_build(tmp_path: Path) -> None:
 
 def test_slice_below_a_topic(kept: Path) -> None:
     rows = asked("slice", kept, "--by", "venue", "--topic", "o/2")["rows"]
+    assert rows == asked("slice", kept, "o/2", "--by", "venue")["rows"]
     assert isinstance(rows, list)
     assert {row["topic"] for row in rows} == {"o/2", "o/2/1", "o/2/2", "o/2/3"}
     for more in ([], ["--json"], ["--csv"]):
@@ -73,13 +99,20 @@ def test_trends(kept: Path) -> None:
     shown = strod("trends", kept, "--field", "year", "--phrases", 2, "-q").out.splitlines()
     assert shown[0] == "change of the odds a year, by year, 1995 to 2000"
     assert "phrases at their time:" in shown
-    assert len(shown) == 1 + 12 + 1 + 2
+    assert shown[1].split() == ["topic", "in", "2000", "change", "a", "year", "name"]
+    assert len(shown) == 2 + 12 + 1 + 2
+    below = asked("trends", kept, "o/2", "--field", "year")
+    assert below == asked("trends", kept, "--topic", "o/2", "--field", "year")
+    twice = strod("trends", kept, "o/2", "--topic", "o/1", "--field", "year")
+    check_error(twice, "--topic is given twice")
+    bins = strod("trends", kept, "--field", "price:25", "--phrases", 0, "-q").out
+    assert bins.startswith("change of the odds a step of 25, by price:25, ")
 
 
 def test_times_are_to_scale(kept: Path) -> None:
     where = "year != 1997 AND year != 1998"
     shown = strod("trends", kept, "--field", "year", "--where", where, "--phrases", 0, "-q").out
-    lines = shown.splitlines()[1:]
+    lines = shown.splitlines()[2:]
     assert all(re.search(r"^o/\S+ +[▁-█]{2}  [▁-█]{2} ", line) for line in lines)
     figure = Workspace(kept).plot.trends("year", where=where)
     for axis in figure.axes[:12]:
@@ -91,7 +124,8 @@ def test_times_are_to_scale(kept: Path) -> None:
 def test_entities(kept: Path) -> None:
     outcome = strod("show", kept, "o/1", "--entities", "people", "--json")
     topics = json.loads(outcome.out)["topics"]
-    assert all(len(topic["entities"]) == 5 for topic in topics)
+    assert all(0 < len(topic["entities"]) < 5 for topic in topics)  # those that stand for it
+    assert all(score > 0 for topic in topics for _, score, _ in topic["entities"])
     name, score, documents = topics[0]["entities"][0]
     assert isinstance(name, str)
     assert isinstance(score, float)
@@ -123,10 +157,72 @@ def test_plots_beside_answers(kept: Path, tmp_path: Path) -> None:
         assert outcome.out == f"{tmp_path / 'x.svg'}: written\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["plot", "--by", "year", "trends", "--out"], ["trends", "--field", "year", "--plot"]],
+)
+def test_topics_without_a_panel_are_said(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    verb, *more = arguments
+    out, note = tmp_path / "x.svg", "5 of 12 topics, those whose direction is surest"
+    assert not strod(verb, kept, *more, out, "-q").err
+    assert "share of documents by year<" in out.read_text()
+    monkeypatch.setattr(draw, "PANELS", 5)
+    outcome = strod(verb, kept, *more, out, "-q")
+    assert (outcome.code, outcome.out) == (0, f"{out}: written\n")
+    assert outcome.err == f"{out}: {note}; --topic, --level or --where choose others\n"
+    assert f"share of documents by year; {note}<" in out.read_text()
+
+
+def test_as_many_columns_as_fit(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Workspace(kept).snapshot.index
+
+    def shown(top: int | None, *, terminal: bool = True, by: str = "when:year") -> list[str]:
+        console = Console(file=io.StringIO(), width=70, force_terminal=terminal, color_system=None)
+        monkeypatch.setattr(sliced, "output", lambda: console)
+        sliced._print(index, Workspace(kept).slice(by, level=1), [by], sliced.Shown(top=top))
+        return console.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
+
+    table = Workspace(kept).slice("when:year", level=0).to_pylist()
+    most = sorted(table, key=lambda row: -row["documents"])
+    lines = shown(None)
+    assert len(lines) == 5
+    assert max(map(len, lines[:4])) <= 70
+    names = lines[0].split()
+    assert 0 < len(names) < len(table)
+    assert lines[4] == f"… {len(table) - len(names)} more (--csv has all, --top N shows others)"
+    counts = {str(row["when:year"] or "(none)"): row["documents"] for row in table}
+    assert min(counts[name] for name in names) >= most[len(names)]["documents"]
+    assert shown(2)[0].split() == [one for one in counts if one in shown(2)[0].split()]
+    assert len(shown(2)[0].split()) == 2
+    assert len(shown(None, terminal=False)) == 4
+    assert len(shown(0)) > 5  # columns that do not fit go below
+    assert shown(None, by="venue")[-1].startswith("o/3")
+
+
+def test_searches_for_people(kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept, tmp_path / "w.strod")
+    strod("rename", tmp_path / "w.strod", "o/1", "the riveroaka of it", "-q")
+    lines = strod("search", tmp_path / "w.strod", "riveroaka", "--limit", 1, "-q").out.splitlines()
+    assert lines[1].split() == ["topic", "hits", "lift", "name"]
+    assert any(line.startswith("by name or phrase: o/1 the riveroaka of it") for line in lines)
+    for query, more in (("the", []), ("riveroaka", ["--where", "year = 1900"])):
+        assert "by name" not in strod("search", tmp_path / "w.strod", query, *more, "-q").out
+    assert strod("search", kept, "riverokaa", "-q").out.startswith(
+        "0 documents\nriverokaa: no document has it; do you mean riveroaka"
+    )
+    assert strod("search", kept, "qqqq", "-q").out == "0 documents\n"
+    help_text = " ".join(strod("search", "--help").out.split())
+    assert "Lift is how many times as many hits" in help_text
+
+
 REFUSED = {
     ("slice", "--by", "nobody"): "nobody: no such field; fields: people, price, venue, when, year",
     ("slice", "--by", "year", "--by", "year"): "--by takes one field or more, each once",
     ("slice", "--by", "year", "--level", "9"): "no topic has level 9; the deepest is 2",
+    ("slice", "--by", "year", "--topic", "o/1", "--level", "0"): "no topic of o/1 has level 0, "
+    "counted from the root; it has levels 1 to 2",
     ("slice", "--by", "year", "--topic", "o/9"): "o/9: no such topic; o has o/1",
     ("slice", "--by", "year", "--measure", "x"): "--measure must be one of documents, share, lift",
     ("slice", "--by", "people:3"): "people is a list, which has no parts",

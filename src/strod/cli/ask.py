@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,15 +10,32 @@ import typer
 
 from strod.cli.console import TerminalProgress, say
 from strod.cli.options import Json, Quiet, option
+from strod.errors import UsageError
 
 if TYPE_CHECKING:
     from strod.query.index import Index
+    from strod.query.trends import Trends
 
-__all__ = ["Answer", "Asked", "Topic", "Where", "opened", "progress", "save_plot"]
+__all__ = [
+    "Answer",
+    "Asked",
+    "Place",
+    "Topic",
+    "Where",
+    "check_plot",
+    "opened",
+    "placed",
+    "progress",
+    "save_plot",
+    "save_trends",
+]
 
 Topic = Annotated[
     str | None,
     typer.Option(metavar="TOPIC", help="Only this topic and those below: path or name."),
+]
+Place = Annotated[
+    str | None, typer.Argument(metavar="[TOPIC]", help="Only this topic and those below.")
 ]
 Where = Annotated[
     str | None,
@@ -35,6 +52,15 @@ class Asked:
     topic: Topic = None
     level: int | None = option(None, min=0, help="Only topics of this level; 1 is below the root.")
     where: Where = None
+
+
+def placed(asked: Asked, place: str | None) -> Asked:
+    """What is asked, with a topic that stands behind the workspace, as for `strod show`."""
+    if place is None:
+        return asked
+    if asked.topic is not None:
+        raise UsageError("`topic` is given twice")
+    return replace(asked, topic=place)
 
 
 @dataclass(frozen=True)
@@ -58,6 +84,25 @@ def opened(workspace: Path, told: TerminalProgress) -> Index:
     index = Workspace(workspace).snapshot.index
     index.progress = told
     return index
+
+
+def check_plot(out: Path | None) -> None:
+    """Refuse what cannot be drawn before anything is counted."""
+    if out is None:
+        return
+    from strod.plots.figure import kind_of, need_matplotlib
+
+    kind_of(out)
+    need_matplotlib()
+
+
+def save_trends(found: Trends, out: Path) -> None:
+    """Draw topics over time, and say if some have no room."""
+    from strod.plots.draw import draw_trends, left_out
+
+    save_plot(draw_trends(found), out)
+    if left_out(found):
+        say(f"{out}: {left_out(found)}; --topic, --level or --where choose others", error=True)
 
 
 def save_plot(figure: Any, out: Path) -> None:

@@ -18,6 +18,8 @@ from strod.wording import escaped
 
 __all__ = ["assign"]
 
+TABLES = ("csv", "parquet")
+
 
 @dataclass(frozen=True)
 class Output:
@@ -25,7 +27,9 @@ class Output:
 
     least: float = option(0.0, metavar="SHARE", help="Leave out smaller shares.")
     top: int = option(0, metavar="N", help="The N largest shares of each level; 0: all.")
-    to: str = option("jsonl", "--to", help="jsonl, csv or parquet.")
+    to: str | None = option(
+        None, "--to", help="jsonl, csv or parquet.  [default: as --out ends, else jsonl]"
+    )
     wide: bool = option(
         False, "--wide", help="A row a document and a column a topic, not a row a share."
     )
@@ -63,7 +67,7 @@ def assign(
     from strod.export.files import new_file
     from strod.workspace.workspace import Workspace
 
-    _check_output(output)
+    to = _check_output(output)
     opened = Workspace(workspace)
     lines: list[str] = []
     options: dict[str, Any] = {"least": output.least, "top": output.top}
@@ -74,25 +78,28 @@ def assign(
         if output.out is None:
             sys.stdout.buffer.writelines(map(_line, rows))
             sys.stdout.buffer.flush()
-        elif output.to == "jsonl":
+        elif to == "jsonl":
             new = new_file(output.out, overwrite=output.overwrite)
             with new as building, building.open("wb") as file:
                 file.writelines(map(_line, rows))
         else:
             table = assigned_table(opened, rows, wide=output.wide)
-            write_table(table, output.out, output.to, overwrite=output.overwrite)
+            write_table(table, output.out, to, overwrite=output.overwrite)
     for line in lines:
         say(line, error=True)
 
 
-def _check_output(output: Output) -> None:
-    """Refuse what cannot be written before anything is read."""
-    if output.to not in ("jsonl", "csv", "parquet"):
-        raise UsageError(f"--to {output.to}: choose from jsonl, csv, parquet")
-    if output.to == "jsonl" and output.wide:
+def _check_output(output: Output) -> str:
+    """Which format is meant; what cannot be written is refused before anything is read."""
+    suffix = output.out.suffix.removeprefix(".").lower() if output.out is not None else ""
+    to = output.to or (suffix if suffix in TABLES else "jsonl")
+    if to not in ("jsonl", *TABLES):
+        raise UsageError(f"--to {to}: choose from jsonl, csv, parquet")
+    if to == "jsonl" and output.wide:
         raise UsageError("--wide is for csv and parquet; give --to")
-    if output.to != "jsonl" and output.out is None:
-        raise UsageError(f"--to {output.to} needs a file; give --out")
+    if to != "jsonl" and output.out is None:
+        raise UsageError(f"--to {to} needs a file; give --out")
+    return to
 
 
 def _line(row: dict[str, Any]) -> bytes:

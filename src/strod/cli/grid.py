@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -12,25 +13,44 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["cut", "print_grid"]
+__all__ = ["Grid", "cut", "fitting", "print_grid"]
 
 NAME, LABEL = 24, 30  # letters of the first column, and of the labels
 
 
-def print_grid(
-    console: Console,
-    heads: Sequence[tuple[str, str]],
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-) -> None:
-    """Rows with a name and a label; columns that do not fit beside each other go below."""
-    left = min(max(map(cell_len, (name for name, _ in heads)), default=0), NAME)
-    label = min(max(map(cell_len, (label for _, label in heads)), default=0), LABEL)
-    width = 2 + max(map(cell_len, [*columns, *(cell for row in rows for cell in row)]), default=1)
-    width = min(width, NAME)
-    columns = [cut(column, width - 2) for column in columns]
+class Grid(NamedTuple):
+    """Rows with a name and a label each, and a cell for each column."""
+
+    heads: Sequence[tuple[str, str]]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def only(self, places: Sequence[int]) -> Grid:
+        """The same with some of the columns."""
+        rows = [[row[place] for place in places] for row in self.rows]
+        return Grid(self.heads, [self.columns[place] for place in places], rows)
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """Of the names, of the labels, and of each column."""
+        left = max((cell_len(name) for name, _ in self.heads), default=0)
+        label = max((cell_len(label) for _, label in self.heads), default=0)
+        cells = chain(self.columns, *self.rows)
+        return min(left, NAME), min(label, LABEL), min(2 + max(map(cell_len, cells)), NAME)
+
+
+def fitting(console: Console, grid: Grid) -> int:
+    """How many columns fit beside each other."""
+    left, label, width = grid.widths
     room = console.width if console.is_terminal else 1 << 20
-    across = max((room - left - label - 1) // width, 1)
+    return max((room - left - label - 1) // width, 1)
+
+
+def print_grid(console: Console, grid: Grid) -> None:
+    """Print rows; columns that do not fit beside each other go below."""
+    left, label, width = grid.widths
+    heads, rows, across = grid.heads, grid.rows, fitting(console, grid)
+    columns = [cut(column, width - 2) for column in grid.columns]
     for first in range(0, len(columns), across):
         some = slice(first, first + across)
         blank = " " * (left + (label + 1 if label else 0))

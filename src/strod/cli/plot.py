@@ -44,21 +44,22 @@ def plot(
       strod plot papers.strod trends --level 2 --out trends.png
       strod plot papers.strod heatmap --by category --level 1 --out heatmap.svg
     """
-    from strod.plots.figure import kind_of, need_matplotlib
     from strod.plots.plots import Plots
+    from strod.query.trends import trends
 
     if kind not in KINDS:
         raise UsageError(f"{kind}: no such plot; there are {', '.join(KINDS)}")
-    kind_of(picture.out)
-    need_matplotlib()
+    ask.check_plot(picture.out)
     with ask.progress(quiet=quiet) as progress:
-        plots = Plots(ask.opened(workspace, progress))
+        index = ask.opened(workspace, progress)
+        plots = Plots(index)
         if kind == "tree":
             if asked != ask.Asked(asked.topic) or picture.by is not None:
                 raise UsageError("the tree is drawn whole or below a `topic`; leave out the rest")
             figure = plots.tree(asked.topic)
         elif kind == "trends":
-            figure = plots.trends(picture.by, **vars(asked))
+            ask.save_trends(trends(index, picture.by, **vars(asked)), picture.out)
+            return
         else:
             figure = plots.heatmap(picture.by, picture.measure, **vars(asked))
     ask.save_plot(figure, picture.out)

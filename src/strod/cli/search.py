@@ -48,12 +48,15 @@ def search(
     All words must be there; OR, NOT (or -word), "phrases in quotes", prefix*, parentheses and
     field:value say it in other ways. The first search makes an index, beside the tree.
 
+    Lift is how many times as many hits a topic has as it would have of any documents.
+
     \b
     Examples:
       strod search papers.strod "federated learning"
       strod search papers.strod '"topic model" OR LDA -survey' --where 'year >= 2015'
       strod search papers.strod 'graph* authors:"P. Erdős"' --topic o/5 --json
     """
+    from strod.query.near import near_words
     from strod.query.search import search as found_by
 
     with ask.progress(quiet=quiet) as progress:
@@ -63,19 +66,26 @@ def search(
         print(json_text(found.as_dictionary()))
     else:
         _print(output(), found, hits.offset)
+        for written, near in () if found.total else near_words(index, query):
+            output().print(f"{written}: no document has it; do you mean {' or '.join(near)}?")
 
 
 def _print(console: Console, found: Result, offset: int) -> None:
     console.print(f"{number(found.total)} document{'' if found.total == 1 else 's'}")
     leaves = [row for row in found.topics.to_pylist() if row["path"] != "o"]
     wide = max((len(row["path"]) for row in leaves), default=0)
+    if leaves:
+        wide = max(wide, len("topic"))
+        console.print(Text(f"{'topic':<{wide}} {'hits':>9}  {'lift':<9} name", style="dim"))
     for row in leaves[:PLACES]:
         line = f"{row['path']:<{wide}} {row['hits']:>9,}  ×{row['lift']:<8.2f} {row['label'] or ''}"
         console.print(Text(line), soft_wrap=True)
     for one in found.named:
         what = f": {', '.join(one.phrases)}" if one.phrases else ""
         console.print(
-            Text.assemble(("named so: ", "dim"), f"{one.topic.path} {one.topic.label}{what}"),
+            Text.assemble(
+                ("by name or phrase: ", "dim"), f"{one.topic.path} {one.topic.label}{what}"
+            ),
             soft_wrap=True,
         )
     rows = found.documents.to_pylist()

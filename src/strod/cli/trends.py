@@ -6,6 +6,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 import typer
+from rich.text import Text
 
 from strod.cli import ask
 from strod.cli.console import output
@@ -28,6 +29,7 @@ SHOWN = 30  # letters of a label
 @flat
 def trends(
     workspace: WorkspacePath,
+    place: ask.Place = None,
     *,
     field: str | None = typer.Option(
         None, metavar="FIELD", help="When: date, date:month, year.  [default: the only date]"
@@ -46,12 +48,15 @@ def trends(
     \b
     Examples:
       strod trends papers.strod --level 2
+      strod trends papers.strod o/3
       strod trends papers.strod --where "year >= 2015" --field date:quarter
       strod trends papers.strod --level 1 --plot trends.svg
     """
     from strod.query.bursts import bursts
     from strod.query.trends import trends as found_trends
 
+    ask.check_plot(answer.plot)
+    asked = ask.placed(asked, place)
     with ask.progress(quiet=answer.quiet) as progress:
         index = ask.opened(workspace, progress)
         found = found_trends(index, field, **vars(asked))
@@ -60,9 +65,7 @@ def trends(
         if wanted:
             burst = bursts(index, found.field, wanted, where=asked.where, limit=phrases)
     if answer.plot is not None:
-        from strod.plots.draw import draw_trends
-
-        ask.save_plot(draw_trends(found), answer.plot)
+        ask.save_trends(found, answer.plot)
     if answer.as_json:
         rows = [one._asdict() for one in burst]
         print(json_text(found.as_dictionary() | {"bursts": rows}))
@@ -86,9 +89,17 @@ def _print(console: Console, found: Trends) -> None:
     console.print(
         f"change of the odds a {found.unit}, by {found.field}, {first} to {last}{cut_off}"
     )
-    wide = max(len(one.topic.path) for one in found.rows)
+    wide = max(len("topic"), *(len(one.topic.path) for one in found.rows))
+    bars, now = " " * (places[-1] + 1), f"in {last}"
+    heads = f"{'topic':<{wide}} {bars} {now:>{_last(found)}}  {f'change a {found.unit}':<28} name"
+    console.print(Text(heads, style="dim"), soft_wrap=True)
     for one in found.rows:
-        console.print(_line(one, wide, places), soft_wrap=True)
+        console.print(_line(one, (wide, _last(found)), places), soft_wrap=True)
+
+
+def _last(found: Trends) -> int:
+    """How wide the column of the last shares is."""
+    return max(len("100.0%"), len(f"in {found.rows[0].series[-1][0]}"))
 
 
 def _places(found: Trends) -> list[int]:
@@ -98,13 +109,14 @@ def _places(found: Trends) -> list[int]:
     return [width - 1 - round(times[-1] - time) for time in times.tolist()]
 
 
-def _line(one: Trend, wide: int, places: list[int]) -> str:
+def _line(one: Trend, wide: tuple[int, int], places: list[int]) -> str:
     slope, low, high = (100 * (exp(min(value, 50)) - 1) for value in one.slope)
     label = cut(one.topic.label or "", SHOWN)
     now = percent(one.series[-1][2])
     sure = "" if one.certain else "  not certain"
     change = f"{_change(slope)} ({_change(low)} to {_change(high)})"
-    return f"{one.topic.path:<{wide}} {_spark(one, places)} {now:>6}  {change:<28} {label}{sure}"
+    front = f"{one.topic.path:<{wide[0]}} {_spark(one, places)} {now:>{wide[1]}}"
+    return f"{front}  {change:<28} {label}{sure}"
 
 
 def _change(value: float) -> str:

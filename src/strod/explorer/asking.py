@@ -11,7 +11,7 @@ from strod.explorer.reading import listed
 from strod.query.bursts import bursts
 from strod.query.entities import entity_topics
 from strod.query.search import search as found_by
-from strod.query.slices import sliced
+from strod.query.slices import column_of, sliced
 from strod.query.trends import trends as found_trends
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def slice_(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
         )
     return {
         "by": given["by"],
+        "columns": [column_of(one) for one in given["by"]],
         "measure": given["measure"],
         "rows": table.to_pylist(),
         "command": view.command("slice", by=given["by"], **asked, measure=given["measure"]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from strod.errors import StaleError, UsageError
+from strod.errors import StaleError, StrodError, UsageError
 from strod.explorer.errors import MissingError
 from strod.store.change import Prepared
 from strod.values.topic import walk
@@ -185,7 +185,11 @@ class Plans:
         if plan.prepared is None:
             plan = self._renewed(plan, progress)
         if plan.prepared is not None and plan.workspace is not None:
-            plan.prepared.apply(note or plan.request.note)
+            try:
+                plan.prepared.apply(note or plan.request.note)
+            except StrodError:  # whoever asks again has it computed again
+                self._drop(plan)
+                raise
             self.newest = plan.workspace.snapshot
             plan.revision = self.newest.revision
         self._drop(plan)

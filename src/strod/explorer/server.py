@@ -13,6 +13,7 @@ import uvicorn
 
 from strod.errors import UsageError
 from strod.explorer.app import make_app
+from strod.explorer.connections import Connection
 from strod.explorer.security import Guard, is_loopback
 from strod.explorer.state import Explorer
 
@@ -25,7 +26,6 @@ __all__ = ["Server", "Settings", "serve"]
 PORT = 8765  # if that is free
 SHORTEST, LONGEST = 8, 200  # characters of a token
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]+")
-CONNECTIONS = 200
 SECONDS = 3  # that requests under way have when the server ends
 
 
@@ -153,14 +153,13 @@ def _config(app: Any, host: str, port: int) -> uvicorn.Config:
         app,
         host=host,
         port=port,
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
         log_level="critical",
         access_log=False,  # it would have the token
         server_header=False,
-        limit_concurrency=CONNECTIONS,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=SECONDS,
     )

@@ -123,7 +123,7 @@ SEARCH = {
     "documents": [{**_PLACED, "score": float, "snippet": [[Any]]}],
     "command": str,
 }
-SLICE = {"by": [str], "measure": str, "rows": [dict], "command": str}
+SLICE = {"by": [str], "columns": [str], "measure": str, "rows": [dict], "command": str}
 TRENDS = {
     "field": str,
     "rows": [

@@ -31,10 +31,10 @@ GROUP = 1 << 16  # rows that are written together
 
 
 class Table(NamedTuple):
-    """Rows with columns of these names, the last of them metadata."""
+    """Rows with columns of these names, the last of them metadata, whose kinds are known."""
 
     heads: list[str]
-    meta: list[str]
+    meta: dict[str, str]
     rows: Iterator[Row]
 
 
@@ -45,7 +45,7 @@ def assigned_table(workspace: Workspace, rows: Iterable[Row], *, wide: bool = Fa
     topic.
     """
     paths = [path for path in workspace.tree if path != ROOT]
-    meta = list(workspace.corpus.meta)
+    meta = dict(workspace.corpus.meta)
     shaped = _wide(rows, paths) if wide else _long(rows)
     heads = ["id", "leaf", "known", "fit", *(paths if wide else ["topic", "share"])]
     return Table(heads, meta, (_with_meta(row, meta) for row in shaped))
@@ -77,7 +77,7 @@ def _wide(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:
         yield _about(row) | {path: row["topics"].get(path, 0.0) for path in paths}
 
 
-def _with_meta(row: Row, meta: list[str]) -> Row:
+def _with_meta(row: Row, meta: Iterable[str]) -> Row:
     """Metadata in columns of their own, as text; what is new has none."""
     kept = row.pop("meta")
     for name in meta:
@@ -93,8 +93,17 @@ def _names(table: Table) -> list[str]:
 def _write_csv(path: Path, table: Table) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(_names(table))
-        writer.writerows([harmless(cell) for cell in row.values()] for row in table.rows)
+        names = _names(table)
+        writer.writerow(map(harmless, names))
+        numbers = {PREFIX + name for name, kind in table.meta.items() if kind == "number"}
+        guards = [_itself if name in numbers else harmless for name in names]
+        for row in table.rows:
+            writer.writerow([guard(cell) for guard, cell in zip(guards, row.values(), strict=True)])
+
+
+def _itself(cell: Any) -> Any:
+    """A number stays one, below 0 too."""
+    return cell
 
 
 def _write_parquet(path: Path, table: Table) -> None:

@@ -29,13 +29,20 @@ LEAST = 100  # millionths: Python writes smaller ones as 1e-05
 def cells(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Values as they are written: nothing where there is none, harmless, quoted if need be."""
     text = pc.coalesce(_written(values), scalar(""))
-    if pc.any(pc.match_substring_regex(text, _RUN)).as_py():
+    if _may_run(values.type) and pc.any(pc.match_substring_regex(text, _RUN)).as_py():
         text = pc.if_else(pc.match_substring_regex(text, _RUN), joined([scalar("'"), text]), text)
     special = pc.match_substring_regex(text, _QUOTED)
     if not pc.any(special).as_py():
         return text
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(special, joined([scalar('"'), doubled, scalar('"')]), text)
+
+
+def _may_run(kind: pa.DataType) -> bool:
+    """Whether it is text, which a spreadsheet may run; a number stays one, below 0 too."""
+    return any(
+        test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_list)
+    )
 
 
 def _written(values: pa.ChunkedArray | pa.Array) -> pa.Array:

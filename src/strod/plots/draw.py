@@ -9,6 +9,7 @@ import numpy as np
 
 from strod.errors import UsageError
 from strod.plots.figure import new_figure, plain_text, style
+from strod.query.slices import column_of
 from strod.wording import percent
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from strod.query.trends import Trend, Trends
     from strod.workspace.tree import Topic, Tree
 
-__all__ = ["draw_heatmap", "draw_icicle", "draw_trends"]
+__all__ = ["draw_heatmap", "draw_icicle", "draw_trends", "left_out"]
 
 TINTS = ("#e8eef7", "#fbeedd", "#e6f2e6", "#f5e6ef", "#efefef", "#fdf6d8", "#e2f3f5", "#efe7dc")
 PANELS, ACROSS = 12, 4  # trends in one figure, and beside each other
@@ -97,8 +98,16 @@ def draw_trends(found: Trends) -> Any:
             _panel(axis, one, found)
         for axis in axes[len(rows) :]:
             axis.set_axis_off()
-        figure.suptitle(plain_text(f"share of documents by {found.field}", 100), fontsize=10)
+        note = f"; {left_out(found)}" if left_out(found) else ""
+        figure.suptitle(plain_text(f"share of documents by {found.field}{note}", 100), fontsize=10)
     return figure
+
+
+def left_out(found: Trends) -> str:
+    """What is said of topics that no panel is for; nothing if there are none."""
+    if len(found.rows) <= PANELS:
+        return ""
+    return f"{PANELS} of {len(found.rows)} topics, those whose direction is surest"
 
 
 def _strongest(found: Trends) -> list[Trend]:
@@ -134,20 +143,21 @@ def draw_heatmap(table: pa.Table, by: str, measure: str, labels: dict[str, str])
     rows = table.to_pylist()
     if not rows:
         raise UsageError("no document is meant, so there is nothing to draw")
-    totals: dict[Any, int] = {}
+    column, totals = column_of(by), dict[Any, int]()
     for row in rows:
-        totals[row[by]] = totals.get(row[by], 0) + row["documents"]
+        totals[row[column]] = totals.get(row[column], 0) + row["documents"]
     frequent = set(sorted(totals, key=lambda value: -totals[value])[:COLUMNS])
     values = [value for value in totals if value in frequent]
     values.sort(key=lambda value: (value is None, str(type(value)), value))
     topics = list(dict.fromkeys(row["topic"] for row in rows))
     cells = np.zeros((len(topics), len(values)))
     for row in rows:
-        if row[by] in frequent:
-            cells[topics.index(row["topic"]), values.index(row[by])] = row[measure]
+        if row[column] in frequent:
+            cells[topics.index(row["topic"]), values.index(row[column])] = row[measure]
     names = [plain_text(f"{path} {labels.get(path, '')}", 44) for path in topics]
     columns = [plain_text(str(value), 20) for value in values]
-    return _grid(cells, names, columns, f"{measure} by {by}")
+    few = f", the {COLUMNS} most frequent of {len(totals)} values" if len(totals) > COLUMNS else ""
+    return _grid(cells, names, columns, f"{measure} by {by}{few}")
 
 
 def _grid(cells: Any, rows: list[str], columns: list[str], title: str) -> Any:

@@ -28,7 +28,7 @@ class Plots:
         self._index = index
 
     def tree(self, topic: str | None = None) -> Any:
-        """Topics as boxes (an icicle), children below their parents, as wide as they weigh."""
+        """Topics as boxes (an icicle), children right of their parents, as high as they weigh."""
         return draw_icicle(self._index.tree, topic)
 
     def trends(self, field: str | None = None, **how: Any) -> Any:

@@ -1,9 +1,10 @@
 """What stands for a topic besides phrases: members of a list or a category.
 
 The score of an entity e in a topic t is p(e|t)·log(p(e|t) / p(e|parent)), the pointwise
-Kullback-Leibler divergence of the paper's ranking of phrases: popular here, less so above. For the
-root, which has nothing above, it is p(e|t). Probabilities count documents whose path leads to the
-topic, once for each entity they have. The same name written the same way is one entity.
+Kullback-Leibler divergence of the paper's ranking of phrases: popular here, less so above; what is
+not is left out. For the root, which has nothing above, it is p(e|t). Probabilities count documents
+whose path leads to the topic, once for each entity they have. The same name written the same way is
+one entity.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Entities:
             score = p * np.log(p, out=np.zeros_like(p), where=p > 0)
             score -= p * np.log(q, out=np.zeros_like(q), where=q > 0)
         order = np.argsort(-score, kind="stable")
-        order = order[here[order] > 0][: limit or None]
+        order = order[score[order] > 0][: limit or None]
         names = self._coded.values
         return [Entity(names[i], float(score[i]), int(here[i])) for i in order.tolist()]
 

@@ -252,8 +252,9 @@ def _bins(column: pa.Array, width: float) -> pa.Array:
 
 def _floored(values: NDArray[np.float64], width: float) -> NDArray[np.float64]:
     """Where bins begin; .3 is the beginning of one that is .1 wide, whatever binary says."""
-    with np.errstate(over="ignore"):
-        steps = np.floor(values / width * (1 + EDGE) + EDGE)
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = values / width
+        steps = np.floor(steps + EDGE * np.maximum(1, np.abs(steps)))
     if not np.isfinite(steps).all():
         raise UsageError(f"bins of {width:g} are too narrow for these numbers; give a wider one")
     bins, codes = np.unique(steps, return_inverse=True)

@@ -136,7 +136,7 @@ def search(
         whereabouts(index, found.everything, "hits"),
         table,
         [snippet(text, terms) for text in texts],
-        named_topics(index, terms.terms),
+        named_topics(index, terms.terms) if found.everything.size or not some else [],
     )
 
 
@@ -154,8 +154,12 @@ def _meant(index: Index, found: Hits, topic: Topic | None, mask: NDArray[np.bool
 
 
 def named_topics(index: Index, terms: Sequence[Term]) -> list[NamedTopic]:
-    """Topics whose name or phrases have all that was looked for, those with most of it first."""
-    found = []
+    """Topics whose name or phrases have all that was looked for, those with most of it first.
+
+    Stop words are not looked for.
+    """
+    found, stop = [], index.text.words.options.stop
+    terms = [term for term in terms if not stop.issuperset(term.words)]  # they stand for nothing
     for topic in index.tree.values() if terms else ():
         named = index.named_words[topic.id]
         if not all(_known(term, named.used) for term in terms):  # of most topics

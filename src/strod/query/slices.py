@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from strod.query.index import Index
     from strod.workspace.tree import Topic
 
-__all__ = ["MEASURES", "Cells", "cells", "sliced"]
+__all__ = ["MEASURES", "Cells", "cells", "column_of", "sliced"]
 
 MEASURES = ("documents", "share", "lift")
 MOST = 1 << 27  # documents, each as often as it has combinations of values
@@ -48,6 +48,11 @@ class Cells(NamedTuple):
     documents: NDArray[np.int64]
     codes: NDArray[np.int64]
     values: list[list[Any]]
+
+
+def column_of(asked: str) -> str:
+    """What the column of a field is called in a slice, of which some columns have names already."""
+    return f"{PREFIX}{asked}" if asked in _OWN else asked
 
 
 def cells(index: Index, by: Sequence[str], where: str | None = None) -> Cells:
@@ -100,7 +105,7 @@ def sliced(
         raise UsageError("`by` takes one field or more, each once")
     topics = index.topics(topic, level)
     if not topics:
-        raise UsageError(f"no topic has level {level}; the deepest is {_deepest(index)}")
+        raise UsageError(_no_level(index, topic, level))
     found = cells(index, by, where)
     totals = np.bincount(found.codes, minlength=1)
     spread = Spread(index, found.documents)
@@ -115,11 +120,14 @@ def sliced(
     share = documents / totals[cell]
     columns: dict[str, Any] = {"topic": [one.path for one in rows]}
     for name, values in zip(by, found.values, strict=True):
-        column = f"{PREFIX}{name}" if name in _OWN else name
-        columns[column] = [values[i] for i in cell.tolist()]
+        columns[column_of(name)] = [values[i] for i in cell.tolist()]
     columns |= {"documents": documents, "share": share, "lift": index.lift(share, rows)}
     return table_of(columns)
 
 
-def _deepest(index: Index) -> int:
-    return max(topic.level for topic in index.tree.values())
+def _no_level(index: Index, topic: str | None, level: int | None) -> str:
+    levels = [one.level for one in index.topics(topic)]
+    if topic is None:
+        return f"no topic has level {level}; the deepest is {max(levels)}"
+    there = f"levels {levels[0]} to {max(levels)}" if max(levels) > levels[0] else f"{levels[0]}"
+    return f"no topic of {topic} has level {level}, counted from the root; it has {there}"

@@ -88,7 +88,9 @@ class Trends:
     def unit(self) -> str:
         """What a bucket is: a year, a month, or a step of a number."""
         name, _, part = self.field.rpartition(":")
-        return part if name or part == "year" else "step"
+        if part in PARTS and (name or part == "year"):
+            return part
+        return f"step of {part}" if name and part[0].isdigit() else "step"
 
     @property
     def times(self) -> Array:

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from strod.store.tables import numbers, text_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     Mask = NDArray[np.bool_]
 
-__all__ = ["Truth", "has_member", "is_text", "ordered", "plain_values", "present"]
+__all__ = ["Truth", "between", "has_member", "is_text", "ordered", "plain_values", "present"]
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -80,19 +80,31 @@ def ordered(column: pa.Array, sign: str, first: float, last: float) -> Truth:
     return inside if sign == "=" else ~inside
 
 
-def is_text(column: pa.Array, value: str) -> Truth:
-    """Whether texts are a text."""
-    return _truth(_same(column, value), present(column))
+def between(column: pa.Array, ranges: Sequence[tuple[float, float]]) -> Truth:
+    """Whether numbers or days lie in one of some ranges, ends included."""
+    values, there = plain_values(column), present(column)
+    known = sorted(one for one in ranges if one[0] <= one[1])  # no NaN
+    if not known:
+        return _truth(np.zeros(len(column), dtype=bool), there)
+    first, last = np.array(known).T
+    place = np.searchsorted(first, values, side="right") - 1
+    farthest = np.maximum.accumulate(last)  # a year may hold a month that begins later
+    return _truth((place >= 0) & (values <= farthest[place]), there)
 
 
-def _same(column: pa.Array, value: str) -> Mask:
-    """Which texts are a text; given as an array, since `pyarrow.scalar` would load pandas."""
-    return _mask(pc.is_in(column, value_set=text_array([value]).cast(column.type)))
+def is_text(column: pa.Array, values: Sequence[str]) -> Truth:
+    """Whether texts are one of some."""
+    return _truth(_same(column, values), present(column))
 
 
-def has_member(column: pa.Array, value: str) -> Truth:
-    """Whether lists have a text among their members."""
-    same = _same(pc.list_flatten(column), value)
+def _same(column: pa.Array, values: Sequence[str]) -> Mask:
+    """Which texts are among some; given as an array, since `pyarrow.scalar` would load pandas."""
+    return _mask(pc.is_in(column, value_set=text_array(list(values)).cast(column.type)))
+
+
+def has_member(column: pa.Array, values: Sequence[str]) -> Truth:
+    """Whether lists have one of some texts among their members; an empty list is missing."""
+    same = _same(pc.list_flatten(column), values)
     found = np.zeros(len(column), dtype=bool)
     found[numbers(pa.chunked_array([pc.list_parent_indices(column)]))[same]] = True
-    return _truth(found, present(column))
+    return _truth(found, present(column, empty=False))

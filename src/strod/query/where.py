@@ -16,6 +16,7 @@ import datetime as dt
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -23,12 +24,13 @@ import pyarrow.compute as pc
 from strod.corpus.layout import EPOCH
 from strod.errors import UsageError
 from strod.query.fields import Field, find_field
-from strod.query.truth import Truth, has_member, is_text, ordered, present
+from strod.query.truth import Truth, between, has_member, is_text, ordered, present
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from strod.query.fields import Metadata
@@ -136,16 +138,16 @@ class _Parser:
         return UsageError(f"`where`: {found} where {wanted} should be; {_ADVICE}")
 
     def _either(self) -> Test:
-        test = self._both()
+        tests = [self._both()]
         while self._took("OR"):
-            test = _combined(Truth.__or__, test, self._both())
-        return test
+            tests.append(self._both())
+        return _combined(Truth.__or__, tests)
 
     def _both(self) -> Test:
-        test = self._negated()
+        tests = [self._negated()]
         while self._took("AND"):
-            test = _combined(Truth.__and__, test, self._negated())
-        return test
+            tests.append(self._negated())
+        return _combined(Truth.__and__, tests)
 
     def _negated(self) -> Test:
         odd = False
@@ -196,10 +198,7 @@ class _Parser:
             values.append(self._value())
         if not self._took(")"):
             raise self._wrong("a comma or a closing parenthesis")
-        tests = [_compared(field, "=", value) for value in values]
-        test = tests[0]
-        for another in tests[1:]:
-            test = _combined(Truth.__or__, test, another)
+        test = _among(field, values)
         return test if inside else _negation(test)
 
     def _value(self) -> str:
@@ -213,8 +212,11 @@ def _field(name: str, meta: Mapping[str, str]) -> Field:
     return Field("id", "category") if name == "id" and "id" not in meta else find_field(name, meta)
 
 
-def _combined(how: Callable[[Truth, Truth], Truth], left: Test, right: Test) -> Test:
-    return lambda metadata: how(left(metadata), right(metadata))
+def _combined(how: Callable[[Truth, Truth], Truth], tests: Sequence[Test]) -> Test:
+    """Tests one after another, however many: none calls the next."""
+    if len(tests) == 1:
+        return tests[0]
+    return lambda metadata: reduce(how, (test(metadata) for test in tests))
 
 
 def _negation(test: Test) -> Test:
@@ -231,23 +233,41 @@ def _missing(field: Field, *, absent: bool) -> Test:
 
 def _compared(field: Field, sign: str, value: str) -> Test:
     """Compare a field with a value, which must be of its kind."""
-    if field.kind == "date":
-        return _by_year(field, sign, value) if field.part else _by_date(field, sign, value)
-    if field.kind == "number":
-        wanted = _number(field.name, value)
-        return lambda metadata: ordered(metadata.column(field.name), sign, wanted, wanted)
+    if field.kind in ("date", "number"):
+        first, last = _range(field, value)
+        return lambda metadata: ordered(_numbers(field, metadata), sign, first, last)
     if sign not in ("=", "!="):
         what = "a list" if field.kind == "list" else "text"
         raise UsageError(
             f"`where`: {field.name} is {what}, which {sign} does not compare; "
             "use =, !=, IN or IS NULL"
         )
-    has = has_member if field.kind == "list" else is_text
-
-    def test(metadata: Metadata) -> Truth:
-        return has(metadata.column(field.name), value)
-
+    test = _among(field, [value])
     return test if sign == "=" else _negation(test)
+
+
+def _among(field: Field, values: Sequence[str]) -> Test:
+    """Whether a field has one of some values: one look at the column, however many there are."""
+    if field.kind in ("date", "number"):
+        ranges = [_range(field, value) for value in values]
+        return lambda metadata: between(_numbers(field, metadata), ranges)
+    has = has_member if field.kind == "list" else is_text
+    return lambda metadata: has(metadata.column(field.name), values)
+
+
+def _numbers(field: Field, metadata: Metadata) -> pa.Array:
+    """The numbers, days or years of a field."""
+    column = metadata.column(field.name)
+    return pc.year(column) if field.part else column
+
+
+def _range(field: Field, value: str) -> tuple[float, float]:
+    """All that a value of a number or date means: a month is its days."""
+    if field.kind == "number" or field.part:
+        wanted = _year(field, value) if field.part else _number(field.name, value)
+        return wanted, wanted
+    first, last = ((day - EPOCH).days for day in _days(field.name, value))
+    return first, last
 
 
 def _number(field: str, value: str) -> float:
@@ -257,19 +277,13 @@ def _number(field: str, value: str) -> float:
         raise UsageError(f"`where`: {field} is a number, {value!r} is none") from None
 
 
-def _by_year(field: Field, sign: str, value: str) -> Test:
+def _year(field: Field, value: str) -> float:
     if field.part != "year":
         raise UsageError(
             f"`where`: compare {field.name} itself, as in {field.name} >= 2015-03; only year may "
             "stand alone"
         )
-    wanted = _number("year", value)
-    return lambda metadata: ordered(pc.year(metadata.column(field.name)), sign, wanted, wanted)
-
-
-def _by_date(field: Field, sign: str, value: str) -> Test:
-    first, last = ((day - EPOCH).days for day in _days(field.name, value))
-    return lambda metadata: ordered(metadata.column(field.name), sign, first, last)
+    return _number("year", value)
 
 
 def _days(field: str, value: str) -> tuple[dt.date, dt.date]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from strod.errors import BusyError, StaleError, UsageError
+from strod.errors import BusyError, StaleError, StrodError, UsageError
 from strod.store.files import folder_handle, is_name
 from strod.store.manifest import NAME, finished, read_manifest
 from strod.store.publish import (
@@ -225,18 +225,31 @@ class Prepared:
         return found
 
     def apply(self, note: str = "") -> None:
-        """Publish it; refused if the workspace is not any more what it was computed for."""
+        """Publish it; refused if the workspace is not any more what it was computed for.
+
+        Files are moved from where they were kept, so what fails half-way is forgotten.
+        """
         kept, publish = self._staging, self._publish
         if kept is None or publish is None:
-            raise UsageError("nothing is prepared")
+            raise UsageError("nothing is prepared; preview it first")
 
         def work(staging: Staging) -> None:
             if staging.manifest != kept.manifest:
                 raise StaleError("has been changed since", file=self._root)
-            staging.take(kept)
-            publish(staging, note)
+            _ = staging.folder  # until it is ours, nothing is moved
+            try:
+                staging.take(kept)
+                publish(staging, note)
+            except BaseException:
+                self.close()
+                raise
 
-        change(self._root, work)
+        try:
+            change(self._root, work)
+        except StrodError as error:
+            if self._staging is None:
+                error.advice = f"{error.advice}; preview it again".removeprefix("; ")
+            raise
         self.close()
 
     def close(self) -> None:
