@@ -35,7 +35,7 @@ export function SearchView({ tree, route }: { tree: Tree; route: Route }) {
       <Title text={q ? `Search: ${q}` : "Search"}>
         {isSite && (
           <p class="soft">
-            In the {counted(about.shown ?? 0, "document")} of this site, of {count(about.documents)}; lift is against them. Words of a phrase are found wherever they stand.
+            In the {counted(about.shown ?? 0, "document")} of this site, of {count(about.documents)}; lift is against them. Words of a phrase are found wherever they stand, and values of metadata not at all.
           </p>
         )}
       </Title>
