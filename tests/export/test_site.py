@@ -247,6 +247,7 @@ def test_in_a_browser(browser: Browser, site: Path) -> None:
         assert page.locator("[role=treeitem] .lift").count()
         page.goto(f"{base}papers/#/documents?topic=o/1")
         page.wait_for_selector("text=this site has 30 of")
+        assert "1–20 of the best 30 documents" in settled(page)
         page.goto(f"{base}papers/#/slices")
         page.wait_for_selector("text=This view needs a server.")
         for view in ("history", "report"):

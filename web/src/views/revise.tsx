@@ -8,7 +8,7 @@ import { changed, go, href, type Route } from "../lib/route";
 import { keep, marked } from "../lib/session";
 import { useStore } from "../lib/store";
 import { counted, line, moment, percent } from "../lib/text";
-import type { Tree } from "../lib/tree";
+import type { Topic, Tree } from "../lib/tree";
 import type { Change, Entry, Job, Plan } from "../lib/types";
 import { Bar, Choice, Command, Empty, Failure, Icon, Section, T, Title, TopicLink, Waiting } from "../parts/basic";
 import { TopicPicker } from "../parts/pick";
@@ -24,6 +24,8 @@ const VERBS: [string, string, string][] = [
   ["unpin", "Unpin", "It may go when the topic above it is split again."],
 ];
 
+const WIDEST = 20; // parts that a topic may be split into here
+const CARRIED = 10; // documents that a part needs (src/strod/workspace/expand.py)
 const [SOME, MOST] = [8, 200]; // lines of a list that are seen at once, and at all
 
 function ordered(query: URLSearchParams): Order {
@@ -99,6 +101,7 @@ interface FormGiven {
 }
 
 function Form({ tree, order, query, set }: FormGiven) {
+  const about = useStore(workspace)!;
   const [first = "", ...others] = order.topics;
   return (
     <>
@@ -114,7 +117,7 @@ function Form({ tree, order, query, set }: FormGiven) {
             onPick={(one) => set({ topics: [first, ...others.slice(0, place), one, ...others.slice(place + 1)].filter(Boolean) })}
           />
         ))}
-      {order.verb === "expand" && <Shape query={query} set={set} />}
+      {order.verb === "expand" && <Shape query={query} set={set} most={splits(tree.find(first), about.documents, Boolean(query.get("force")))} />}
       {order.verb === "move" && <TopicPicker tree={tree} label="under" value={order.target ?? ""} onPick={(path) => set({ target: path })} />}
       {order.verb === "remove" && <TopicPicker tree={tree} label="into" value={order.into ?? ""} optional="where each document fits" onPick={(path) => set({ into: path })} />}
       {order.verb === "rename" && (
@@ -127,8 +130,25 @@ function Form({ tree, order, query, set }: FormGiven) {
   );
 }
 
-function Shape({ query, set }: Pick<FormGiven, "query" | "set">) {
-  const numbers = Array.from({ length: 19 }, (_, place): [string, string] => [String(place + 2), String(place + 2)]);
+/** How many parts are offered: no more than there are documents for, unless that is to be so. */
+function splits(topic: Topic | undefined, documents: number, force: boolean): number {
+  if (!topic || force) return WIDEST;
+  const carried = Math.floor(Math.max(topic.documents, topic.weight * documents) / CARRIED);
+  return Math.max(2, Math.min(WIDEST, Math.max(carried, topic.children.length)));
+}
+
+/** An error of a split in the words of the form. */
+function inWords(text: string, verb: string): string {
+  if (verb !== "expand") return text;
+  const tick = "tick “even where few documents carry it”";
+  return text.replace(/; force splits it all the same$/, `; to split it all the same, ${tick}`).replace(/; give children (.*), or force$/, `; choose $1 at “Into”, or ${tick}`).replace(/: children must be /, ": “Into” must be ");
+}
+
+function Shape({ query, set, most }: Pick<FormGiven, "query" | "set"> & { most: number }) {
+  const chosen = Number(query.get("children")) || 0;
+  const offered = Array.from({ length: most - 1 }, (_, place) => place + 2);
+  if (chosen > most) offered.push(chosen);
+  const numbers = offered.map((one): [string, string] => [String(one), String(one)]);
   return (
     <>
       <Choice label="Into" value={query.get("children") ?? "auto"} options={[["auto", "as many as are clear"], ...numbers]} onPick={(value) => set({ children: value === "auto" ? null : value })} />
@@ -206,7 +226,7 @@ function Preview({ tree, order }: { tree: Tree; order: Order }) {
     else go(changed({ preview: null }));
   };
 
-  if (error) return <Failure text={error.message} />;
+  if (error) return <Failure text={inWords(error.message, order.verb)} />;
   const old = found && (found.revision !== about.revision || (seen.current && seen.current !== about.etag));
   if (old && !applying) return <Conflict now={about.revision} again={() => setAgain(again + 1)} />;
   if (!found) return <Running title="Looking at what would come of it" progress={progress} cancel={cancel} />;

@@ -20,13 +20,15 @@ export function SearchView({ tree, route }: { tree: Tree; route: Route }) {
   const q = route.query.get("q") ?? "";
   const topic = route.query.get("topic") ?? "";
   const offset = Number(route.query.get("offset")) || 0;
-  const answer = useAnswer<Found>(q && about.can_search ? api("search", { q, topic, where: route.query.get("where"), limit: LIMIT, offset }) : null);
+  const answer = useAnswer<Found>(q || !about.can_search ? api("search", { q: q || "a", topic, where: route.query.get("where"), limit: LIMIT, offset }) : null);
   if (!about.can_search) {
     return (
       <Empty title="Search is not installed.">
-        <p>
-          <code>pip install 'strod[search]'</code> adds it.
-        </p>
+        {answer.error && (
+          <p>
+            <T text={answer.error} longest={400} />
+          </p>
+        )}
       </Empty>
     );
   }
