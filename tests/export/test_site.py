@@ -6,9 +6,12 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from hashlib import sha256
+from random import Random
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -17,6 +20,8 @@ from strod.cli.console import size
 from strod.errors import UsageError
 from strod.explorer.postings import Postings, form, shard_of
 from strod.export import export
+from strod.query.parse import All, Either, Not, parse
+from strod.query.terms import Term, Words
 from tests.conftest import names
 from tests.explorer.shown import META, records, settled
 from tests.export.conftest import NAMES, SCRIPT
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from strod.query.parse import Query
     from strod.workspace.workspace import Workspace
     from tests.browser import Browser
 
@@ -241,6 +247,7 @@ def test_in_a_browser(browser: Browser, site: Path) -> None:
         assert page.locator("[role=treeitem] .lift").count()
         page.goto(f"{base}papers/#/documents?topic=o/1")
         page.wait_for_selector("text=this site has 30 of")
+        assert "1–20 of the best 30 documents" in settled(page)
         page.goto(f"{base}papers/#/slices")
         page.wait_for_selector("text=This view needs a server.")
         for view in ("history", "report"):
@@ -275,6 +282,61 @@ def test_searches(browser: Browser, site: Path) -> None:
         begun = sum(any(one.startswith(word[:3]) for one in bag) for bag in bags)
         assert hits(page, base, f"{word[:3]}*") == begun
         assert hits(page, base, "nowhereatall") == hits(page, base, "__proto__") == 0
+
+
+def drawn_query(draw: Random, known: list[str]) -> str:
+    """Words, operators and parentheses in a row, which need not make sense."""
+    parts = []
+    for _ in range(draw.randint(1, 5)):
+        word = draw.choice(known)
+        cut = draw.choice([f"{word[: draw.randint(1, 4)]}*", word, word, f'"{word}"', f"-{word}"])
+        one = draw.choice([cut, cut, cut, f"({cut} OR {draw.choice(known)})", f"({cut}"])
+        parts += [one, draw.choice(["", "", "", "OR", "OR", "AND", "NOT"])]
+    return " ".join(parts)
+
+
+def agrees(query: Query, bag: set[str]) -> bool:
+    """Whether a document has what a query asks for."""
+    if isinstance(query, Term):
+        if query.prefix:
+            return any(one.startswith(query.words[0]) for one in bag)
+        return bag.issuperset(query.words)
+    if isinstance(query, All):
+        return all(agrees(part, bag) for part in query.parts)
+    if isinstance(query, Either):
+        return any(agrees(part, bag) for part in query.parts)
+    return isinstance(query, Not) and not agrees(query.part, bag)
+
+
+def test_the_language_of_queries(browser: Browser, built: Workspace, site: Path) -> None:
+    """What the server takes means the same here, and what it refuses is refused."""
+    texts = [read(site, f"document/{n}")["text"] for n in read(site, "search/documents")["number"]]
+    bags = [set(re.findall(r"\w+", text.lower())) for text in texts]
+    often = Counter(one for bag in bags for one in bag if len(one) > 3).most_common(60)
+    draw, words = Random(9), Words(built.corpus.about.settings)
+    known = [one for one, size in often if size < len(bags)]
+    a, b, c = known[:3]
+    asked = [
+        f"{a} OR {b} {c}",
+        f"{a} OR -{b}",
+        f"{a[0]}*",
+        f"-{a}",
+        f"{a} -({b} OR {c})",
+        "AND",
+        f'"{a}',
+    ]
+    with served(site) as base:
+        for query in [*asked, *(drawn_query(draw, known) for _ in range(25))]:
+            found = hits(browser.page, base, quote(query))
+            refused = browser.page.locator("main [role=alert]").count()
+            try:
+                meant = parse(query, words, {})
+            except UsageError:
+                assert refused, query
+            else:
+                assert (found, refused) == (sum(agrees(meant, bag) for bag in bags), 0), query
+        hits(browser.page, base, "group:a")
+        assert "values of metadata are looked up by a server alone" in settled(browser.page)
 
 
 def test_searches_in_any_letters(browser: Browser, tmp_path: Path) -> None:

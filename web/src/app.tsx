@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { api } from "./lib/address";
+import { toTitle } from "./lib/focus";
 import { connection, news, post, refresh, said, useAnswer, workspace } from "./lib/api";
 import { instead } from "./lib/revise";
 import { changed, go, href, ROOT, route, type Route } from "./lib/route";
@@ -451,7 +452,7 @@ function useArrival(now: Route): void {
     document.getElementById("main")?.scrollTo(0, 0);
     const active = document.activeElement;
     if (active?.closest(".tree, form[role=search]")) return; // who walks the tree stays there
-    document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+    toTitle();
   }, [place]);
 }
 

@@ -89,9 +89,13 @@ def report(view: View, _: Mapping[str, Any]) -> dict[str, Any]:
 def compare(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
     """Two revisions, given by their numbers, or two topics."""
     a, b = given["a"], given["b"]
+    opened = f"strod.open({str(view.path)!r})"
     if a.isdecimal() and b.isdecimal():
-        return _revisions(view, int(a), int(b))
-    return _topics(view.tree.surfaces, view.tree.find(a), view.tree.find(b))
+        told = f"[{opened}.snapshot.tree_at(number) for number in ({int(a)}, {int(b)})]"
+        return _revisions(view, int(a), int(b)) | {"command": told}
+    told = f"[{opened}.tree.find(topic).phrases for topic in ({a!r}, {b!r})]"
+    found = _topics(view.tree.surfaces, view.tree.find(a), view.tree.find(b))
+    return found | {"command": told}
 
 
 def _revisions(view: View, a: int, b: int) -> dict[str, Any]:

@@ -157,6 +157,7 @@ COMPARE = {
     "only_b": [dict],
     "changed": [{"path": str, "label": _LABEL, "before": float, "after": float}],
     "words": [[Any]],
+    "command": str,
 }
 PREVIEW = {"plan": str, "revision": int, "change": dict, "command": str}
 APPLIED = {"revision": int, "change": dict}

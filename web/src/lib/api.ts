@@ -1,5 +1,6 @@
-// Asking the server. Answers are kept until the workspace has another revision.
+// Asking the server. Answers are kept until the workspace changes.
 import { useEffect, useReducer, useRef } from "preact/hooks";
+import { Nonsense } from "./query";
 import { Absent, answered, isSite } from "./site";
 import { Store, useStore } from "./store";
 import type { Job, Workspace } from "./types";
@@ -32,7 +33,7 @@ async function askFiles<T>(path: string): Promise<T> {
     connection.set("fine");
     return found;
   } catch (error) {
-    if (!(error instanceof Absent)) connection.set("lost");
+    if (!(error instanceof Absent || error instanceof Nonsense)) connection.set("lost");
     throw error;
   }
 }
@@ -53,33 +54,42 @@ export async function ask<T>(path: string, options: RequestInit = {}): Promise<T
   return content as T;
 }
 
-export function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  return ask<T>(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    ...(signal ? { signal } : {}),
-  });
+export function post<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
-/** Post something that may take a while: `told` hears how far it is; aborting cancels it. */
-export async function work<T>(path: string, body: unknown, told: (job: Job<T>) => void, signal: AbortSignal): Promise<T> {
-  const first = await post<T & { job?: string }>(`${path}?wait=0`, body, signal);
+/** Work that was called off before it did anything. */
+export class Cancelled extends Error {}
+
+export type Told<T> = (job: Job<T>) => void;
+
+/**
+ * Post something that may take a while: `told` hears how far it is. Aborting asks the server to call
+ * it off; how it ended is what the server says then. The post itself is never broken off: what it
+ * began would go on, and nobody would know.
+ */
+export async function work<T>(path: string, body: unknown, told: Told<T> = () => undefined, signal?: AbortSignal): Promise<T> {
+  const first = await post<T & { job?: string }>(`${path}?wait=0`, body);
   if (!first.job) return first;
   const address = `/api/jobs/${encodeURIComponent(first.job)}`;
   const cancel = () => void ask(address, { method: "DELETE" }).catch(() => undefined);
-  signal.addEventListener("abort", cancel);
+  if (signal?.aborted) cancel();
+  signal?.addEventListener("abort", cancel);
   try {
-    for (let pause = 40; ; pause = Math.min(pause * 1.5, 400)) {
-      const job = await ask<Job<T>>(address);
-      told(job);
-      if (job.state === "done") return job.result as T;
-      if (job.state === "cancelled") throw new DOMException("cancelled", "AbortError");
-      if (job.state === "failed") throw new Refusal(job.error ?? "it failed", 400);
-      await new Promise((done) => setTimeout(done, pause));
-    }
+    return await ended(address, told);
   } finally {
-    signal.removeEventListener("abort", cancel);
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+async function ended<T>(address: string, told: Told<T>): Promise<T> {
+  for (let pause = 40; ; pause = Math.min(pause * 1.5, 400)) {
+    const job = await ask<Job<T>>(address);
+    told(job);
+    if (job.state === "done") return job.result as T;
+    if (job.state === "cancelled") throw new Cancelled("cancelled");
+    if (job.state === "failed") throw new Refusal(job.error ?? "it failed", 400);
+    await new Promise((done) => setTimeout(done, pause));
   }
 }
 
@@ -110,12 +120,12 @@ export interface Answer<T> {
   stale: boolean; // what is shown is the answer to what was asked before
 }
 
-/** The answer to a GET, asked again when the address or the revision changes; null asks nothing. */
+/** The answer to a GET, asked again when the address or the workspace changes; null asks nothing. */
 export function useAnswer<T>(path: string | null): Answer<T> {
   const [, again] = useReducer((n: number) => n + 1, 0);
-  const revision = useStore(workspace)?.revision ?? 0;
+  const etag = useStore(workspace)?.etag ?? "";
   const state = useRef<{ key: string; answer: Answer<T> }>({ key: "", answer: { value: null, error: "", stale: false } });
-  const key = `${revision} ${path}`;
+  const key = `${etag} ${path}`;
   if (state.current.key !== key) {
     const ready = path === null ? undefined : (arrived.get(path) as T | undefined);
     const before = path === null ? null : state.current.answer.value;
@@ -149,11 +159,11 @@ export function useAnswer<T>(path: string | null): Answer<T> {
   return state.current.answer;
 }
 
-/** Look at the workspace; if it has another revision, everything is asked anew. */
+/** Look at the workspace; if it is not as it was, everything is asked anew. */
 export async function refresh(): Promise<void> {
   const now = await ask<Workspace>("/api/workspace");
   const before = workspace.value;
-  if (before && now.revision === before.revision && now.undo === before.undo && now.redo === before.redo) return;
+  if (before?.etag === now.etag) return;
   answers.clear();
   arrived.clear();
   workspace.set(now);
@@ -163,10 +173,10 @@ export async function refresh(): Promise<void> {
 export function watchOthers(): void {
   const look = async () => {
     if (document.hidden) return;
-    const before = workspace.value?.revision;
+    const before = workspace.value;
     await refresh().catch(() => undefined);
-    const now = workspace.value?.revision;
-    if (before !== undefined && now !== before) news.set(`The workspace was changed elsewhere: this is revision ${now}.`);
+    const now = workspace.value;
+    if (before && now && now.etag !== before.etag) news.set(`The workspace was changed elsewhere: this is revision ${now.revision}.`);
   };
   const again = () => setTimeout(() => void look().finally(again), connection.value === "lost" ? SOON : EVERY);
   again();

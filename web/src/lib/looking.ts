@@ -1,9 +1,12 @@
 // Search without a server: words as they are written lead to words of the corpus, those to documents.
 // `form` and `shard` are those of src/strod/explorer/postings.py.
 
+import { Nonsense, type Query } from "./query";
+
 const UNSPACED = "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}";
 const SIGN = new RegExp(`[${UNSPACED}][\\p{M}ー々]*`, "gu");
 const WORD = new RegExp(`(?:[${UNSPACED}][\\p{M}ー々]*)+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}]|(?<=\\p{L})['’＇](?=\\p{L}))+`, "gu");
+const UNSPACED_SIGN = new RegExp(`[${UNSPACED}]`, "u");
 const DIGITS = "0123456789abcdefghijklmnopqrstuv";
 const [SATURATION, LENGTHS] = [1.2, 0.75]; // k1 and b of BM25
 
@@ -21,16 +24,6 @@ export interface Columns {
 
 /** Documents by their row, with a score. */
 export type Hits = Map<number, number>;
-
-interface Term {
-  text: string;
-  prefix: boolean;
-}
-
-interface Clause {
-  any: Term[][]; // one of these must be there, with all of its terms
-  not: boolean;
-}
 
 export function form(word: string): string {
   const apart = word.replace(/[’＇]/g, "'").normalize("NFKD");
@@ -51,54 +44,55 @@ export function words(text: string): string[] {
   });
 }
 
-/** What a query asks for: words, beginnings*, "phrases", OR, NOT and -. */
-export function parsed(query: string): Clause[] {
-  const clauses: Clause[] = [];
-  let [or, not] = [false, false];
-  for (const [whole, minus, quoted, bare] of query.matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g)) {
-    if (whole === "AND") continue;
-    if (whole === "OR") or = true;
-    else if (whole === "NOT") not = true;
-    else {
-      const terms = words(quoted ?? bare ?? "").map((text) => ({ text, prefix: false }));
-      const last = terms.at(-1);
-      if (!last) continue;
-      last.prefix = quoted === undefined && bare!.endsWith("*");
-      const before = clauses.at(-1);
-      if (or && before && !before.not) before.any.push(terms);
-      else clauses.push({ any: [terms], not: not || Boolean(minus) });
-      [or, not] = [false, false];
-    }
-  }
-  return clauses;
-}
-
 type Load = (name: string) => Promise<Shard>;
 
 /** Documents that a query finds, and all forms of its words. */
-export async function look(query: string, columns: Columns, load: Load): Promise<[Hits, Set<string>]> {
-  const mean = columns.length.reduce((sum, one) => sum + one, 0) / (columns.length.length || 1) || 1;
-  const weigh = (row: number[]) => weighed(row, columns.length, mean);
-  const forms = new Set<string>();
-  const positive: Hits[] = [];
-  const negative: Hits[] = [];
-  for (const clause of parsed(query)) {
-    const some = await Promise.all(clause.any.map(async (terms) => both(await Promise.all(terms.map((one) => found(one, load, weigh, clause.not ? new Set() : forms))))));
-    (clause.not ? negative : positive).push(either(some));
-  }
-  if (!positive.length) return [new Map(), forms];
-  const hits = both(positive);
-  for (const one of negative) for (const row of one.keys()) hits.delete(row);
-  return [hits, forms];
+export async function look(query: Query, columns: Columns, load: Load): Promise<[Hits, Set<string>]> {
+  const search = new Search(columns, load);
+  return [await search.hits(query), search.forms];
 }
 
-async function found(term: Term, load: Load, weigh: (row: number[]) => Hits, seen: Set<string>): Promise<Hits> {
-  if ([...term.text].length < 2 && term.prefix) return new Map();
-  const { forms, words: rows } = await load(shard(term.text));
-  const meant = term.prefix ? Object.keys(forms).filter((one) => one.startsWith(term.text)) : Object.hasOwn(forms, term.text) ? [term.text] : [];
-  const known = new Set(meant.flatMap((one) => forms[one]!));
-  for (const [one, its] of Object.entries(forms)) if (its.some((word) => known.has(word))) seen.add(one);
-  return either([...known].map((word) => weigh(rows[word]!)));
+class Search {
+  readonly forms = new Set<string>();
+  private readonly mean: number;
+
+  constructor(
+    private readonly columns: Columns,
+    private readonly load: Load,
+  ) {
+    const { length } = columns;
+    this.mean = length.reduce((sum, one) => sum + one, 0) / (length.length || 1) || 1;
+  }
+
+  async hits(query: Query, seen = this.forms): Promise<Hits> {
+    const each = (parts: Query[]) => Promise.all(parts.map((one) => this.hits(one, seen)));
+    if ("any" in query) return either(await each(query.any));
+    if ("not" in query) return this.hits(query.not, new Set());
+    if ("words" in query) return both(await Promise.all(query.words.map((one) => this.found(one, query.prefix, seen))));
+    const there = both(await each(query.all.filter((one) => !("not" in one))));
+    for (const one of query.all) if ("not" in one) for (const row of (await this.hits(one)).keys()) there.delete(row);
+    return there;
+  }
+
+  private async found(text: string, prefix: boolean, seen: Set<string>): Promise<Hits> {
+    const single = [...text].length < 2;
+    if (single && !prefix && UNSPACED_SIGN.test(text)) throw new Nonsense(`${text} alone is not looked up without a server; write two signs, or ${text}*`);
+    const name = shard(text);
+    const shards = await Promise.all((single && prefix ? this.columns.shards.filter((one) => one.startsWith(name)) : [name]).map(this.load));
+    return either(shards.flatMap(({ forms, words }) => this.meant(text, prefix, forms, seen).map((one) => this.weighed(words[one]!))));
+  }
+
+  /** Words of the corpus that are meant; all of their forms are seen. */
+  private meant(text: string, prefix: boolean, forms: Shard["forms"], seen: Set<string>): string[] {
+    const meant = prefix ? Object.keys(forms).filter((one) => one.startsWith(text)) : Object.hasOwn(forms, text) ? [text] : [];
+    const known = new Set(meant.flatMap((one) => forms[one]!));
+    for (const [one, its] of Object.entries(forms)) if (its.some((word) => known.has(word))) seen.add(one);
+    return [...known];
+  }
+
+  private weighed(row: number[]): Hits {
+    return weighed(row, this.columns.length, this.mean);
+  }
 }
 
 function weighed(row: number[], lengths: number[], mean: number): Hits {

@@ -73,7 +73,9 @@ function written(path: string, query: URLSearchParams): string {
 
 export function go(address: string, replace = false): void {
   if (address === here()) return;
-  history[replace ? "replaceState" : "pushState"](history.state, "", address);
+  const { open, marked } = history.state ?? {}; // the rest is of the present address alone
+  if (replace) history.replaceState(history.state, "", address);
+  else history.pushState({ open, marked }, "", address);
   route.set(read());
 }
 

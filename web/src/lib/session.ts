@@ -25,12 +25,21 @@ function asTheme(name: string | null): Theme {
 
 export const theme = new Store<Theme>(asTheme(stored("strod.theme")));
 export const keys = new Store(stored("strod.keys") !== "off"); // shortcuts of a single key
-export const open = new Store<ReadonlySet<string>>(new Set(remembered()));
-export const marked = new Store<readonly string[]>([]); // ids of topics, in the order of marking
+export const open = new Store<ReadonlySet<string>>(new Set(remembered("open")));
+export const marked = new Store<readonly string[]>(remembered("marked")); // ids of topics, in the order of marking
 
-function remembered(): string[] {
-  const found: unknown = history.state?.open;
+function remembered(name: string): string[] {
+  const found: unknown = history.state?.[name];
   return Array.isArray(found) ? found.map(String) : [];
+}
+
+/** Keep something with the present address, for when the page is loaded again. */
+export function keep(name: string, value: unknown): void {
+  try {
+    history.replaceState({ ...history.state, [name]: value }, "");
+  } catch {
+    // too large, or too often: then it is not kept
+  }
 }
 
 function dress(): void {
@@ -46,7 +55,8 @@ export function start(): void {
     store("strod.theme", theme.value);
   });
   keys.watch(() => store("strod.keys", keys.value ? "on" : "off"));
-  open.watch(() => history.replaceState({ ...history.state, open: [...open.value] }, ""));
+  open.watch(() => keep("open", [...open.value]));
+  marked.watch(() => keep("marked", marked.value));
 }
 
 export function mark(id: string): void {

@@ -1,5 +1,6 @@
 // Answers without a server: files that `strod export --to site` wrote, and what follows from them.
-import { type Columns, form, type Hits, look, parsed, passage, type Shard, words } from "./looking";
+import { type Columns, form, type Hits, look, passage, type Shard, words } from "./looking";
+import { parsed, sought } from "./query";
 import type { Document, Documents, Found, Listed, Skeleton, Workspace } from "./types";
 
 /** Whether this page is a site of files; then nothing can be changed, and not everything asked. */
@@ -79,7 +80,7 @@ async function listed(query: URLSearchParams): Promise<Documents> {
 async function hitsOf(q: string): Promise<[Columns, Hits, Set<string>]> {
   const columns = await needed<Columns>("search/documents");
   const load = async (name: string) => (columns.shards.includes(name) ? needed<Shard>(`search/words/${name}`) : { forms: {}, words: {} });
-  return [columns, ...(await look(q, columns, load))];
+  return [columns, ...(await look(parsed(q), columns, load))];
 }
 
 /** How many of some documents are under each topic. */
@@ -129,7 +130,7 @@ async function shownHit(number: number, score: number, forms: ReadonlySet<string
 
 /** Topics whose names or phrases have words that begin as all words of the query do. */
 async function named(q: string, topics: Skeleton["topics"]): Promise<Found["named"]> {
-  const wanted = parsed(q).flatMap((one) => (one.not ? [] : one.any.flat().map((term) => term.text)));
+  const wanted = sought(parsed(q));
   if (!wanted.length) return [];
   const phrases = await needed<string[][]>("search/phrases");
   const fits = (text: string) => {

@@ -1,5 +1,6 @@
 // The topics as the page needs them.
 import { line } from "./text";
+import { type Line, timeline } from "./time";
 import type { Skeleton } from "./types";
 
 export interface Topic {
@@ -28,12 +29,14 @@ export class Tree {
   readonly topics: Topic[];
   readonly root: Topic;
   readonly deepest: number;
-  readonly buckets: Skeleton["buckets"];
+  readonly command: string; // gives the tree, or what is painted over it
+  readonly times: Line; // of the buckets of trends
 
   constructor(skeleton: Skeleton) {
     const { topics: columns, slice } = skeleton;
     const phrases = columns.phrases ?? skeleton.phrases;
-    this.buckets = skeleton.buckets;
+    this.command = skeleton.command;
+    this.times = timeline(skeleton.buckets ?? []);
     this.topics = columns.id.map((id, row) => ({
       id,
       path: columns.path[row]!,

@@ -36,6 +36,7 @@ export interface Skeleton {
   phrases?: string[][];
   buckets: Value[] | null;
   slice?: { documents: number[]; share: number[]; lift: number[] };
+  command: string;
 }
 
 export interface Brief {

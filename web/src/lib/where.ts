@@ -3,7 +3,7 @@
 export interface Filter {
   field: string;
   sign: string;
-  value: string;
+  value: string | null; // null: not given yet
 }
 
 const PLAIN = /^[^\s'"()<>=!,]+$/;
@@ -27,13 +27,12 @@ function quoted(text: string, mark: string): string {
 
 export function expression(filters: Filter[]): string {
   return filters
-    .filter((one) => one.field && (missing(one.sign) || one.value.trim()))
+    .filter((one) => one.field && (missing(one.sign) || one.value !== null))
     .map((one) => {
       const field = quoted(one.field, '"');
       if (missing(one.sign)) return `${field} ${one.sign}`;
-      const value = one.value.trim();
-      const number = /^-?\d+(\.\d+)?(-\d+)*$/.test(value);
-      return `${field} ${one.sign} ${number ? value : `'${value.replaceAll("'", "''")}'`}`;
+      const number = /^-?\d+(\.\d+)?(-\d+)*$/.test(one.value!);
+      return `${field} ${one.sign} ${number ? one.value : `'${one.value!.replaceAll("'", "''")}'`}`;
     })
     .join(" AND ");
 }
@@ -52,7 +51,7 @@ export function filters(text: string): Filter[] | null {
     if (!one) return null;
     const sign = one[2]!.toUpperCase();
     if (!missing(sign) && !one[3]) return null;
-    found.push({ field: bare(one[1]!), sign, value: missing(sign) ? "" : bare(one[3]!) });
+    found.push({ field: bare(one[1]!), sign, value: missing(sign) ? null : bare(one[3]!) });
     rest = rest.slice(one[0].length);
   }
   return found;

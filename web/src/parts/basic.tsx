@@ -73,7 +73,7 @@ export function Crumbs({ topic, to = (path: string) => href(`topic/${path}`) }: 
   );
 }
 
-/** The command that gives the same. */
+/** The command, or the line of Python, that gives the same. */
 export function Command({ text }: { text: string | undefined }) {
   const [copied, setCopied] = useState(false);
   if (!text) return null;
@@ -84,7 +84,7 @@ export function Command({ text }: { text: string | undefined }) {
     );
   return (
     <div class="command">
-      <span class="soft">On the command line</span>
+      <span class="soft">{text.startsWith("strod ") ? "On the command line" : "In Python"}</span>
       <code>
         <T text={text} longest={2000} />
       </code>
@@ -132,12 +132,12 @@ export function Waiting({ rows }: { rows: number }) {
   );
 }
 
-export function Pages({ total, limit, offset, noun, label = "Pages" }: { total: number; limit: number; offset: number; noun: string; label?: string }) {
+export function Pages({ total, limit, offset, noun, label = "Pages", of = "" }: { total: number; limit: number; offset: number; noun: string; label?: string; of?: string }) {
   const last = Math.min(offset + limit, total);
   return (
     <nav class="pages" aria-label={label}>
       <span class="soft">
-        {total ? `${count(offset + 1)}–${count(last)} of ${count(total)} ${noun}` : `no ${noun}`}
+        {total ? `${count(offset + 1)}–${count(last)} of ${of}${count(total)} ${noun}` : `no ${noun}`}
       </span>
       <Turn when={offset > 0} to={Math.max(0, offset - limit)} text="Previous" />
       <Turn when={last < total} to={offset + limit} text="Next" />

@@ -1,18 +1,26 @@
 // Plots. Each has a table that says the same.
+import { useMemo } from "preact/hooks";
 import { count, percent, shown } from "../lib/text";
+import { type Line, timeline } from "../lib/time";
 import type { Trend } from "../lib/types";
 import { useSize } from "./size";
 
 /** A small line; its numbers are in the topic's own view. */
-export function Spark({ values }: { values: number[] }) {
+export function Spark({ values, line }: { values: number[]; line: Line }) {
   const most = Math.max(...values) || 1;
-  const step = 38 / Math.max(1, values.length - 1);
-  const points = values.map((value, place) => `${(1 + place * step).toFixed(1)},${(14 - (12 * value) / most).toFixed(1)}`);
+  const point = (place: number) => `${(2 + 36 * line.at[place]!).toFixed(1)},${(14 - (12 * values[place]!) / most).toFixed(1)}`;
   return (
     <svg class="spark" width="40" height="16" aria-hidden="true">
-      <polyline points={points.join(" ")} />
+      {line.runs.map((run) => (
+        <polyline key={run[0]} points={joined(run, point)} />
+      ))}
     </svg>
   );
+}
+
+/** Points of a run; one alone is a line without length, which round ends make a dot. */
+function joined(run: number[], point: (place: number) => string): string {
+  return (run.length > 1 ? run : [run[0]!, run[0]!]).map(point).join(" ");
 }
 
 /** A round number at or above the largest share. */
@@ -28,10 +36,11 @@ export function TrendPlot({ trend }: { trend: Trend }) {
   const edge = { left: 46, right: 12, top: 10, bottom: 24 };
   const most = ceiling(Math.max(...trend.series.map((one) => one[2])));
   const across = Math.max(0, width - edge.left - edge.right);
-  const x = (place: number) => edge.left + (place * across) / Math.max(1, trend.series.length - 1);
+  const line = useMemo(() => timeline(trend.series.map((one) => one[0])), [trend]);
+  const x = (place: number) => edge.left + line.at[place]! * across;
   const y = (share: number) => edge.top + (1 - share / most) * (height - edge.top - edge.bottom);
-  const every = Math.max(1, Math.ceil(trend.series.length / Math.max(1, Math.floor(across / 60))));
-  const points = trend.series.map((one, place) => `${x(place).toFixed(1)},${y(one[2]).toFixed(1)}`);
+  const names = trend.series.map((one) => shown(one[0]).slice(0, 10));
+  const point = (place: number) => `${x(place).toFixed(1)},${y(trend.series[place]![2]).toFixed(1)}`;
   return (
     <figure class="plot">
       <figcaption>{slopeText(trend)}</figcaption>
@@ -45,20 +54,33 @@ export function TrendPlot({ trend }: { trend: Trend }) {
               </text>
             </g>
           ))}
-          {trend.series.map((one, place) =>
-            place % every === 0 ? (
-              <text key={place} class="tick" x={x(place)} y={height - 6} text-anchor={place ? "middle" : "start"}>
-                {shown(one[0]).slice(0, 10)}
-              </text>
-            ) : null,
-          )}
-          <polyline class="line" points={points.join(" ")} />
-          {trend.series.length <= 60 && trend.series.map((one, place) => <circle key={place} class="point" cx={x(place)} cy={y(one[2])} r="2.5" />)}
+          {labelled(names, x).map((place) => (
+            <text key={place} class="tick" x={x(place)} y={height - 6} text-anchor={!place ? "start" : place === names.length - 1 ? "end" : "middle"}>
+              {names[place]}
+            </text>
+          ))}
+          {line.runs.map((run) => (
+            <polyline key={run[0]} class="line" points={joined(run, point)} />
+          ))}
+          {names.length <= 60 && trend.series.map((one, place) => <circle key={place} class="point" cx={x(place)} cy={y(one[2])} r="2.5" />)}
         </svg>
       </div>
       <Twin head={[trend.field, "Documents", "Share of all documents then"]} rows={trend.series.map(([bucket, documents, share]) => [shown(bucket), count(documents), percent(share)])} />
     </figure>
   );
+}
+
+/** The first, the last, and those between them that have room. */
+function labelled(names: string[], x: (place: number) => number): number[] {
+  const room = 7 * Math.max(...names.map((name) => name.length)) + 12;
+  const last = names.length - 1;
+  const found = [0];
+  for (let place = 1; place < last; place++) {
+    const before = found.at(-1)!;
+    if (x(place) - x(before) >= (before ? 1 : 1.5) * room && x(last) - x(place) >= 1.5 * room) found.push(place);
+  }
+  if (last > 0 && x(last) - x(0) >= 2 * room) found.push(last);
+  return found;
 }
 
 function slopeText({ slope, low, high, field }: Trend): string {

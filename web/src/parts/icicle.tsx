@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import { line, percent, times } from "../lib/text";
 import type { Topic, Tree } from "../lib/tree";
 import { shade } from "./tree";
+import { fitted } from "./fitted";
 import { useSize } from "./size";
 
 type Box = HierarchyRectangularNode<Topic>;
@@ -12,7 +13,6 @@ type Box = HierarchyRectangularNode<Topic>;
 const LEAST = 2; // pixels that a box must have to be drawn
 const UP = 28; // pixels of the column that leads up
 const FIRST = 0.13; // of the width: the topic whose parts are shown, which has a title already
-const pen = document.createElement("canvas").getContext("2d");
 
 function layout(tree: Tree): Map<string, Box> {
   const top = hierarchy(tree.root, (topic) => topic.children);
@@ -28,24 +28,6 @@ function layout(tree: Tree): Map<string, Box> {
   });
   for (const node of partition<Topic>()(top).descendants()) found.set(node.data.id, node);
   return found;
-}
-
-function measured(text: string): number {
-  return pen?.measureText(text).width ?? 7 * text.length;
-}
-
-/** As much of a text as fits, with an ellipsis. */
-function fitted(text: string, width: number, font: string): string {
-  if (pen) pen.font = `${font} ${getComputedStyle(document.body).fontFamily}`;
-  const signs = [...line(text, 80)];
-  if (measured(signs.join("")) <= width) return signs.join("");
-  let [fits, not] = [0, signs.length];
-  while (not - fits > 1) {
-    const middle = (fits + not) >> 1;
-    if (measured(`${signs.slice(0, middle).join("")}…`) <= width) fits = middle;
-    else not = middle;
-  }
-  return fits < 3 ? "" : `${signs.slice(0, fits).join("").trimEnd()}…`;
 }
 
 export function Icicle({ tree, focus, current, pick }: { tree: Tree; focus: Topic; current: Topic | undefined; pick: (topic: Topic) => void }) {
@@ -112,7 +94,7 @@ interface CellGiven {
 
 function Cell({ topic, x, y, width, height, isCurrent, more, pick }: CellGiven) {
   const { slice } = topic;
-  const tone = slice ? `d${slice.documents ? shade(slice.lift) : 0}` : `h${topic.hue} l${Math.min(topic.level, 4)}`;
+  const tone = slice ? (slice.documents ? `d${shade(slice.lift)}` : "l0") : `h${topic.hue} l${Math.min(topic.level, 4)}`;
   const room = width - 16;
   const lines = Math.floor((height - 8) / 17);
   const small = lines < 1 && height >= 13;

@@ -51,7 +51,7 @@ export function TopicPicker({ tree, label, value, onPick, optional }: { tree: Tr
   );
 }
 
-const NEW: Filter = { field: "", sign: "=", value: "" };
+const NEW: Filter = { field: "", sign: "=", value: null };
 
 /** Rows of field, operator and value, which compose `where`. */
 export function Filters() {
@@ -111,7 +111,7 @@ function Line({ row, fields, change, drop }: { row: Filter; fields: Field[]; cha
   const kind = field?.kind ?? "";
   const names: [string, string][] = fields.map((one) => [one.name, one.name]);
   if (!field && row.field) names.unshift([row.field, row.field]);
-  const [text, setText] = useTyped(row.value);
+  const [text, setText] = useTyped(row.value ?? "", true);
   return (
     <div class="filter">
       <Choice label="Field" value={row.field} options={names} onPick={(name) => change({ ...NEW, field: name, sign: signs(fields.find((one) => one.name === name)?.kind ?? "")[0]! })} />
@@ -119,7 +119,7 @@ function Line({ row, fields, change, drop }: { row: Filter; fields: Field[]; cha
       {!missing(row.sign) && (
         <label class="choice wide">
           <span>Value</span>
-          <input list={id} value={text} placeholder={kind === "date" ? "2015 or 2015-03" : ""} onInput={(event) => setText(event.currentTarget.value)} onChange={(event) => change({ ...row, value: event.currentTarget.value })} />
+          <input list={id} value={text} placeholder={kind === "date" ? "2015 or 2015-03" : ""} onInput={(event) => setText(event.currentTarget.value)} onChange={(event) => change({ ...row, value: event.currentTarget.value || null })} />
           <datalist id={id}>
             {field?.values.slice(0, 50).map(([value]) => (
               <option key={shown(value)} value={value === null ? "" : shown(value)} />

@@ -4,6 +4,7 @@ import { go, href } from "../lib/route";
 import { mark, marked, open } from "../lib/session";
 import { useStore } from "../lib/store";
 import { count, counted, line, percent, times } from "../lib/text";
+import type { Line } from "../lib/time";
 import { above, rows, type Topic, type Tree } from "../lib/tree";
 import { Bar, Dot, Icon } from "./basic";
 import { Spark } from "./charts";
@@ -136,6 +137,7 @@ export function TreeView({ tree, current, pick, writable }: Given) {
           <Row
             key={topic.id}
             topic={topic}
+            times={tree.times}
             top={place * tall}
             tall={tall}
             isOpen={effective.has(topic.id)}
@@ -191,6 +193,7 @@ function usePrinting(): boolean {
 
 interface RowGiven {
   topic: Topic;
+  times: Line;
   top: number;
   tall: number;
   isOpen: boolean;
@@ -258,15 +261,15 @@ function Row(given: RowGiven) {
           <span class="hidden">pinned</span>
         </>
       )}
-      {topic.slice ? <Painted topic={topic} /> : <Usual topic={topic} />}
+      {topic.slice ? <Painted topic={topic} /> : <Usual topic={topic} times={given.times} />}
     </div>
   );
 }
 
-function Usual({ topic }: { topic: Topic }) {
+function Usual({ topic, times }: { topic: Topic; times: Line }) {
   return (
     <>
-      {topic.parent && topic.trend.length > 1 && <Spark values={topic.trend} />}
+      {topic.parent && topic.trend.length > 1 && <Spark values={topic.trend} line={times} />}
       <span class="meter">
         <Bar share={topic.weight} />
       </span>
@@ -287,7 +290,7 @@ function Painted({ topic }: { topic: Topic }) {
       <span class="meter">
         <Bar share={share} usual={topic.weight} tone="painted" />
       </span>
-      <span class={`number lift d${shade(lift)}`}>{documents ? times(lift) : "–"}</span>
+      <span class={`number lift ${documents ? `d${shade(lift)}` : ""}`}>{documents ? times(lift) : "–"}</span>
     </>
   );
 }

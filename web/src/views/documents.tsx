@@ -20,6 +20,7 @@ export function DocumentsView({ tree, route }: { tree: Tree; route: Route }) {
   const topic = tree.find(path);
   const offset = Number(route.query.get("offset")) || 0;
   const answer = useAnswer<Documents>(api("documents", { topic: path, where: route.query.get("where"), limit: LIMIT, offset }));
+  const some = (answer.value?.whole ?? 0) > (answer.value?.total ?? 0) ? (path === "o" ? "the first " : "the best ") : "";
   return (
     <div>
       {topic && <Crumbs topic={topic} to={(one) => changed({ topic: one, offset: null })} />}
@@ -32,13 +33,13 @@ export function DocumentsView({ tree, route }: { tree: Tree; route: Route }) {
         {(found) =>
           found.total ? (
             <>
-              <Pages total={found.total} limit={LIMIT} offset={offset} noun="documents" />
+              <Pages total={found.total} limit={LIMIT} offset={offset} noun="documents" of={some} />
               <ol class="documents card" start={offset + 1}>
                 {found.documents.map((one) => (
                   <DocumentRow key={one.number} document={one} fields={about.meta} topic={path} />
                 ))}
               </ol>
-              <Pages total={found.total} limit={LIMIT} offset={offset} noun="documents" label="Pages, again" />
+              <Pages total={found.total} limit={LIMIT} offset={offset} noun="documents" label="Pages, again" of={some} />
               {(found.whole ?? 0) > found.total && (
                 <p class="soft">
                   {path === "o" ? "The first" : "Those with most of it"}: this site has {count(found.total)} of {counted(found.whole!, "document")}.
@@ -77,7 +78,6 @@ function Body({ tree, document }: { tree: Tree; document: Document }) {
     <article>
       <Title text={document.id}>
         <p class="facts soft">
-          <span>document {document.number}</span>
           {document.leaf === null
             ? <span>no word of it is known</span>
             : <span>best in <a href={href(`topic/${document.leaf}`)}><T text={tree.label(document.leaf)} longest={60} /></a></span>}

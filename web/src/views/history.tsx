@@ -2,6 +2,7 @@
 import { useAnswer, workspace } from "../lib/api";
 import { instead } from "../lib/revise";
 import { href } from "../lib/route";
+import { isSite } from "../lib/site";
 import { useStore } from "../lib/store";
 import { moment } from "../lib/text";
 import type { Entry } from "../lib/types";
@@ -28,7 +29,7 @@ export function HistoryView() {
       <Show of={answer}>
         {({ entries }) => (
           <ol class="entries card">
-            {entries.toReversed().map((one, place) => (
+            {entries.filter((one) => !(isSite && one.undone)).toReversed().map((one, place) => (
               <li key={`${one.revision} ${place}`} class={one.undone ? "undone" : ""} aria-current={one.revision === about.revision && !one.undone ? "true" : undefined}>
                 <span class="number">{one.revision}</span>
                 <div>

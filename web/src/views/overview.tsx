@@ -23,7 +23,7 @@ export function Overview({ tree, route }: { tree: Tree; route: Route }) {
     if (one === topic && !one.children.length) go(href(`topic/${one.path}`));
     else go(changed({ topic: one === tree.root ? null : one.path }));
   };
-  if (!tree.root.children.length) return <OnlyRoot name={about.name} />;
+  if (!tree.root.children.length) return <OnlyRoot command={tree.command} />;
   return (
     <div class="overview">
       <Title text={about.name}>
@@ -35,12 +35,16 @@ export function Overview({ tree, route }: { tree: Tree; route: Route }) {
       <Icicle tree={tree} focus={zoomed(topic)} current={topic.parent ? topic : undefined} pick={pick} />
       {topic.slice && <Shades />}
       <Picked topic={topic} />
-      <Command text={topic.parent ? `strod show ${about.name} ${topic.path}` : `strod show ${about.name}`} />
+      {topic.parent ? <TopicCommand path={topic.path} /> : <Command text={tree.command} />}
     </div>
   );
 }
 
-function OnlyRoot({ name }: { name: string }) {
+function TopicCommand({ path }: { path: string }) {
+  return <Command text={useAnswer<Details>(topicAddress(path)).value?.command} />;
+}
+
+function OnlyRoot({ command }: { command: string }) {
   return (
     <Empty title="This tree is a root alone.">
       {!isSite && (
@@ -50,7 +54,7 @@ function OnlyRoot({ name }: { name: string }) {
           </a>
         </p>
       )}
-      <Command text={`strod expand ${name} o --children auto`} />
+      {!isSite && command.startsWith("strod show ") && <Command text={`${command.replace("show", "expand")} o --children auto`} />}
     </Empty>
   );
 }

@@ -1,13 +1,14 @@
 // Changing the tree: say what, look at what would come of it, then do it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { news, said, useAnswer, workspace } from "../lib/api";
-import { apply, instead, keptText, last, type Order, plan } from "../lib/revise";
+import { Cancelled, news, said, useAnswer, workspace } from "../lib/api";
+import { toTitle } from "../lib/focus";
+import { apply, instead, keptText, last, type Order, plan, remember } from "../lib/revise";
 import { changed, go, href, type Route } from "../lib/route";
-import { marked } from "../lib/session";
+import { keep, marked } from "../lib/session";
 import { useStore } from "../lib/store";
 import { counted, line, moment, percent } from "../lib/text";
-import type { Tree } from "../lib/tree";
+import type { Topic, Tree } from "../lib/tree";
 import type { Change, Entry, Job, Plan } from "../lib/types";
 import { Bar, Choice, Command, Empty, Failure, Icon, Section, T, Title, TopicLink, Waiting } from "../parts/basic";
 import { TopicPicker } from "../parts/pick";
@@ -23,6 +24,8 @@ const VERBS: [string, string, string][] = [
   ["unpin", "Unpin", "It may go when the topic above it is split again."],
 ];
 
+const WIDEST = 20; // parts that a topic may be split into here
+const CARRIED = 10; // documents that a part needs (src/strod/workspace/expand.py)
 const [SOME, MOST] = [8, 200]; // lines of a list that are seen at once, and at all
 
 function ordered(query: URLSearchParams): Order {
@@ -98,6 +101,7 @@ interface FormGiven {
 }
 
 function Form({ tree, order, query, set }: FormGiven) {
+  const about = useStore(workspace)!;
   const [first = "", ...others] = order.topics;
   return (
     <>
@@ -113,7 +117,7 @@ function Form({ tree, order, query, set }: FormGiven) {
             onPick={(one) => set({ topics: [first, ...others.slice(0, place), one, ...others.slice(place + 1)].filter(Boolean) })}
           />
         ))}
-      {order.verb === "expand" && <Shape query={query} set={set} />}
+      {order.verb === "expand" && <Shape query={query} set={set} most={splits(tree.find(first), about.documents, Boolean(query.get("force")))} />}
       {order.verb === "move" && <TopicPicker tree={tree} label="under" value={order.target ?? ""} onPick={(path) => set({ target: path })} />}
       {order.verb === "remove" && <TopicPicker tree={tree} label="into" value={order.into ?? ""} optional="where each document fits" onPick={(path) => set({ into: path })} />}
       {order.verb === "rename" && (
@@ -126,8 +130,25 @@ function Form({ tree, order, query, set }: FormGiven) {
   );
 }
 
-function Shape({ query, set }: Pick<FormGiven, "query" | "set">) {
-  const numbers = Array.from({ length: 19 }, (_, place): [string, string] => [String(place + 2), String(place + 2)]);
+/** How many parts are offered: no more than there are documents for, unless that is to be so. */
+function splits(topic: Topic | undefined, documents: number, force: boolean): number {
+  if (!topic || force) return WIDEST;
+  const carried = Math.floor(Math.max(topic.documents, topic.weight * documents) / CARRIED);
+  return Math.max(2, Math.min(WIDEST, Math.max(carried, topic.children.length)));
+}
+
+/** An error of a split in the words of the form. */
+function inWords(text: string, verb: string): string {
+  if (verb !== "expand") return text;
+  const tick = "tick “even where few documents carry it”";
+  return text.replace(/; force splits it all the same$/, `; to split it all the same, ${tick}`).replace(/; give children (.*), or force$/, `; choose $1 at “Into”, or ${tick}`).replace(/: children must be /, ": “Into” must be ");
+}
+
+function Shape({ query, set, most }: Pick<FormGiven, "query" | "set"> & { most: number }) {
+  const chosen = Number(query.get("children")) || 0;
+  const offered = Array.from({ length: most - 1 }, (_, place) => place + 2);
+  if (chosen > most) offered.push(chosen);
+  const numbers = offered.map((one): [string, string] => [String(one), String(one)]);
   return (
     <>
       <Choice label="Into" value={query.get("children") ?? "auto"} options={[["auto", "as many as are clear"], ...numbers]} onPick={(value) => set({ children: value === "auto" ? null : value })} />
@@ -153,11 +174,13 @@ interface Progress {
 function Preview({ tree, order }: { tree: Tree; order: Order }) {
   const [found, setFound] = useState<Plan | null>(null);
   const [error, setError] = useState<Error | null>(null);
-  const now = useStore(workspace)!.revision;
+  const about = useStore(workspace)!;
   const [progress, setProgress] = useState<Progress | null>(null);
-  const [note, setNote] = useState("");
+  const [note, setNote] = useState(() => String(history.state?.note ?? ""));
   const [again, setAgain] = useState(0);
   const [applying, setApplying] = useState(false);
+  const [stopping, setStopping] = useState(false);
+  const seen = useRef(""); // the workspace that the plan is for, if this page had it then
   const control = useRef(new AbortController());
   const told = (job: Job<unknown>) => setProgress({ stage: job.stage, done: job.done, total: job.total });
 
@@ -168,6 +191,7 @@ function Preview({ tree, order }: { tree: Tree; order: Order }) {
     setError(null);
     plan(order, told, own.signal).then(
       (value) => {
+        seen.current = workspace.value?.revision === value.revision ? workspace.value.etag : "";
         setFound(value);
         setProgress(null);
         said.set(`Preview: ${value.change.new.length} new, ${value.change.lost.length} gone. ${keptText(value.change, true)}`);
@@ -181,33 +205,37 @@ function Preview({ tree, order }: { tree: Tree; order: Order }) {
     const own = new AbortController();
     control.current = own;
     setApplying(true);
+    setStopping(false);
     setProgress({ stage: "", done: 0, total: null });
     try {
       const done = await apply(found!.plan, note, told, own.signal);
       marked.set([]);
       news.set(`Done: ${line(done.change.what)}. ${keptText(done.change)}`);
       go(href("revise", { done: done.revision }));
+      remember(done);
     } catch (problem) {
       setApplying(false);
       setProgress(null);
-      if (own.signal.aborted || (problem as Error).name === "AbortError") news.set("Cancelled: nothing was changed.");
+      if (problem instanceof Cancelled) news.set("Cancelled: nothing was changed.");
       else setError(problem as Error);
     }
   };
   const cancel = () => {
     control.current.abort();
-    if (!applying) go(changed({ preview: null }));
+    if (applying) setStopping(true);
+    else go(changed({ preview: null }));
   };
 
-  if (found && !applying && found.revision !== now) return <Conflict now={now} again={() => setAgain(again + 1)} />;
-  if (error) return <Failure text={error.message} />;
+  if (error) return <Failure text={inWords(error.message, order.verb)} />;
+  const old = found && (found.revision !== about.revision || (seen.current && seen.current !== about.etag));
+  if (old && !applying) return <Conflict now={about.revision} again={() => setAgain(again + 1)} />;
   if (!found) return <Running title="Looking at what would come of it" progress={progress} cancel={cancel} />;
   return (
     <section class="preview" aria-label="Preview">
       <Outcome tree={tree} change={found.change} future />
       <Command text={found.command} />
       {applying ? (
-        <Running title="Applying" progress={progress} cancel={cancel} />
+        <Running title={stopping ? "Cancelling: if it is too late for that, you see what was done" : "Applying"} progress={progress} cancel={stopping ? null : cancel} />
       ) : (
         <form
           class="card controls"
@@ -218,7 +246,7 @@ function Preview({ tree, order }: { tree: Tree; order: Order }) {
         >
           <label class="choice wide">
             <span>Note</span>
-            <input value={note} maxLength={400} placeholder="why, for the history" onInput={(event) => setNote(event.currentTarget.value)} />
+            <input value={note} maxLength={400} placeholder="why, for the history" onInput={(event) => (setNote(event.currentTarget.value), keep("note", event.currentTarget.value))} />
           </label>
           <div class="buttons">
             <button type="submit" class="main">
@@ -256,18 +284,20 @@ function Conflict({ now, again }: { now: number; again: () => void }) {
   );
 }
 
-function Running({ title, progress, cancel }: { title: string; progress: Progress | null; cancel: () => void }) {
+function Running({ title, progress, cancel }: { title: string; progress: Progress | null; cancel: (() => void) | null }) {
   const known = progress?.total ? progress.done / progress.total : undefined;
   return (
     <div class="card running">
       <p role="status">
         {title}
-        {progress?.stage ? `: ${progress.stage}` : "…"}
+        {progress?.stage && cancel ? `: ${progress.stage}` : "…"}
       </p>
       <progress aria-label={title} max={1} {...(known === undefined ? {} : { value: known })} />
-      <button type="button" onClick={cancel}>
-        Cancel
-      </button>
+      {cancel && (
+        <button type="button" onClick={cancel}>
+          Cancel
+        </button>
+      )}
     </div>
   );
 }
@@ -436,26 +466,25 @@ function compared(a: string, b: string): number {
 
 /** After a change: what it did, as far as this page saw it; the history knows it for good. */
 function Done({ tree, revision }: { tree: Tree; revision: number }) {
-  const about = useStore(workspace)!;
   const known = useStore(last);
-  const { value } = useAnswer<{ entries: Entry[] }>("/api/history");
+  const { value, stale } = useAnswer<{ entries: Entry[] }>("/api/history");
   const entry = value?.entries.find((one) => one.revision === revision);
-  const mine = known?.revision === revision ? known : null;
-  if (!mine && !value) return <Waiting rows={4} />;
+  useEffect(() => {
+    if (value) toTitle();
+  }, [Boolean(value)]);
+  if (!value) return <Waiting rows={4} />;
+  const mine = known?.revision === revision && known.change.what === entry?.what && !entry.undone ? known : null;
   const links = [...(mine?.change.new ?? []), ...(mine?.change.changed ?? [])].filter((one) => tree.byId.has(one.id)).slice(0, 12);
   return (
-    <div>
-      <Title text={`Revision ${revision}: ${mine?.change.what ?? entry?.what ?? "not in the history"}`}>
+    <div aria-busy={stale ? "true" : undefined}>
+      <Title text={`Revision ${revision}: ${entry?.what ?? "not in the history"}${entry?.undone ? " (undone)" : ""}`}>
         <p class="soft">
           {entry && moment(entry.when)} {entry?.note && <T text={`“${entry.note}”`} longest={400} />}
         </p>
       </Title>
+      <Since entries={value.entries} revision={revision} undone={entry?.undone ?? true} />
       <p class="buttons">
-        {about.revision === revision && about.undo && (
-          <button type="button" class="main" onClick={() => void instead("undo")}>
-            <Icon name="undo" /> Undo
-          </button>
-        )}
+        <Back revision={revision} entries={value.entries} />
         <a class="button" href={href("")}>
           See the tree
         </a>
@@ -468,5 +497,40 @@ function Done({ tree, revision }: { tree: Tree; revision: number }) {
       </p>
       {mine && <Outcome tree={tree} change={mine.change} />}
     </div>
+  );
+}
+
+/** What became of a change since it was made, and what is there now. */
+function Since({ entries, revision, undone }: { entries: Entry[]; revision: number; undone: boolean }) {
+  const now = useStore(workspace)!.revision;
+  const what = entries.find((one) => one.revision === now && !one.undone)?.what;
+  if (!undone && now === revision) return null;
+  return (
+    <p class="notice" role="status">
+      <span>
+        <b>{undone ? "This change was undone." : "There were other changes since."}</b> What you see now is revision {now}
+        {what && (
+          <>
+            {": "}
+            <T text={what} longest={200} />
+          </>
+        )}
+        .
+      </span>
+    </p>
+  );
+}
+
+/** Undo, while the change is the last one; redo, if it is all that was undone. */
+function Back({ entries, revision }: { entries: Entry[]; revision: number }) {
+  const about = useStore(workspace)!;
+  const [verb, name] = about.revision === revision ? (["undo", "Undo"] as const) : (["redo", "Redo"] as const);
+  const later = entries.slice(entries.findIndex((one) => one.revision === about.revision && !one.undone) + 1);
+  const isNext = later.length === 1 && later[0]!.revision === revision;
+  if (verb === "undo" ? !about.undo : !about.redo || !isNext) return null;
+  return (
+    <button key={verb} type="button" class={verb === "undo" ? "main" : ""} onClick={() => void instead(verb)}>
+      <Icon name={verb} /> {name}
+    </button>
   );
 }

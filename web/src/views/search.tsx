@@ -20,13 +20,15 @@ export function SearchView({ tree, route }: { tree: Tree; route: Route }) {
   const q = route.query.get("q") ?? "";
   const topic = route.query.get("topic") ?? "";
   const offset = Number(route.query.get("offset")) || 0;
-  const answer = useAnswer<Found>(q && about.can_search ? api("search", { q, topic, where: route.query.get("where"), limit: LIMIT, offset }) : null);
+  const answer = useAnswer<Found>(q || !about.can_search ? api("search", { q: q || "a", topic, where: route.query.get("where"), limit: LIMIT, offset }) : null);
   if (!about.can_search) {
     return (
       <Empty title="Search is not installed.">
-        <p>
-          <code>pip install 'strod[search]'</code> adds it.
-        </p>
+        {answer.error && (
+          <p>
+            <T text={answer.error} longest={400} />
+          </p>
+        )}
       </Empty>
     );
   }
@@ -35,7 +37,7 @@ export function SearchView({ tree, route }: { tree: Tree; route: Route }) {
       <Title text={q ? `Search: ${q}` : "Search"}>
         {isSite && (
           <p class="soft">
-            In the {counted(about.shown ?? 0, "document")} of this site, of {count(about.documents)}; lift is against them. Words of a phrase are found wherever they stand.
+            In the {counted(about.shown ?? 0, "document")} of this site, of {count(about.documents)}; lift is against them. Words of a phrase are found wherever they stand, and values of metadata not at all.
           </p>
         )}
       </Title>

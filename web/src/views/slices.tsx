@@ -1,5 +1,5 @@
 // Slices: some documents against all of them, topic by topic; and topics by the values of a field.
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useAnswer, workspace } from "../lib/api";
 import { api } from "../lib/address";
 import { changed, go, href, type Route } from "../lib/route";
@@ -10,11 +10,13 @@ import type { Slice, Value } from "../lib/types";
 import { Choice, Command, Dot, Empty, Section, Show, T, Title, TopicLink } from "../parts/basic";
 import { Filters, TopicPicker } from "../parts/pick";
 import { Shades } from "../parts/shades";
+import { fitted } from "../parts/fitted";
 import { useSize } from "../parts/size";
 import { shade } from "../parts/tree";
 
 const COLUMNS = 24; // values that the grid shows
 const ROWS = 60;
+const OWN = new Set(["topic", "documents", "share", "lift"]); // columns of an answer; a field of that name is meta.NAME
 
 /** `stale`: what is painted over the tree is still the answer to what was asked before. */
 export function SlicesView({ tree, route, stale }: { tree: Tree; route: Route; stale: boolean }) {
@@ -62,7 +64,7 @@ function Against({ tree, rows, waiting }: { tree: Tree; rows: Topic[]; waiting: 
       <DotPlot rows={rows} whole={tree.root.documents} />
       <Shades />
       <div class="scroll" tabIndex={0} role="region" aria-label="The slice against the whole">
-        <table>
+        <table class="against">
           <thead>
             <tr>
               <th scope="col">Topic</th>
@@ -81,7 +83,7 @@ function Against({ tree, rows, waiting }: { tree: Tree; rows: Topic[]; waiting: 
                 <td class="number">{count(one.slice!.documents)}</td>
                 <td class="number">{percent(one.slice!.share)}</td>
                 <td class="number">{percent(one.documents / tree.root.documents)}</td>
-                <td class={`number lift d${shade(one.slice!.lift)}`}>{one.slice!.documents ? times(one.slice!.lift) : "–"}</td>
+                <td class={`number lift ${one.slice!.documents ? `d${shade(one.slice!.lift)}` : ""}`}>{one.slice!.documents ? times(one.slice!.lift) : "–"}</td>
               </tr>
             ))}
           </tbody>
@@ -107,7 +109,7 @@ function DotPlot({ rows, whole }: { rows: Topic[]; whole: number }) {
           return (
             <g key={one.id}>
               <text x={names} y={y + 4} text-anchor="end">
-                {line(one.label, Math.max(4, Math.floor(names / 7)))}
+                {fitted(one.label, names - 4, "12.5px")}
               </text>
               <line class="grid" x1={names + 8} x2={width - 16} y1={y} y2={y} />
               <line class="gap" x1={usual} x2={now} y1={y} y2={y} />
@@ -172,11 +174,15 @@ function By({ tree, route, fields, level, top, where }: ByGiven) {
 
 /** Topics by values: the most frequent values, dates and numbers in their order. */
 function Grid({ tree, found, by, measure }: { tree: Tree; found: Slice; by: string; measure: string }) {
-  const { values, cells, most, left } = useMemo(() => gridded(found, by, measure), [found, by, measure]);
+  const { values, cells, most, left, ordered } = useMemo(() => gridded(found, by, measure), [found, by, measure]);
+  const frame = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (ordered && frame.current) frame.current.scrollLeft = frame.current.scrollWidth; // the most recent
+  }, [values, ordered]);
   if (!found.rows.length) return <p class="soft">No document is meant.</p>;
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={`Topics by ${line(by, 40)}`}>
+      <div ref={frame} class="scroll" tabIndex={0} role="region" aria-label={`Topics by ${line(by, 40)}`}>
         <table class="heat">
           <thead>
             <tr>
@@ -221,8 +227,9 @@ function gridded(found: Slice, by: string, measure: string) {
   const sizes = new Map<string, [Value, number]>();
   const cells = new Map<string, Map<string, number>>();
   let most = 0;
+  const column = OWN.has(by) ? `meta.${by}` : by;
   for (const row of found.rows) {
-    const [path, value, size] = [String(row["topic"]), row[by] ?? null, Number(row[measure])];
+    const [path, value, size] = [String(row["topic"]), row[column] ?? null, Number(row[measure])];
     const key = shown(value);
     sizes.set(key, [value, (sizes.get(key)?.[1] ?? 0) + Number(row["documents"])]);
     if (!cells.has(path)) cells.set(path, new Map());
@@ -232,7 +239,7 @@ function gridded(found: Slice, by: string, measure: string) {
   const common = [...sizes.values()].sort((a, b) => b[1] - a[1]);
   const ordered = by.includes(":") || common.every(([value]) => value === null || typeof value === "number");
   const kept = ordered ? common.sort((a, b) => compared(a[0], b[0])).slice(-COLUMNS) : common.slice(0, COLUMNS);
-  return { values: kept.map(([value]) => value), cells, most, left: common.length - kept.length };
+  return { values: kept.map(([value]) => value), cells, most, left: common.length - kept.length, ordered };
 }
 
 function compared(a: Value, b: Value): number {

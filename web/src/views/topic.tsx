@@ -71,7 +71,7 @@ function Body({ tree, details, route }: { tree: Tree; details: Details; route: R
           </Section>
         )}
         {Object.entries(details.entities).map(([field, rows]) => (
-          <Entities key={field} field={field} rows={rows} />
+          <Entities key={field} field={field} rows={rows} top={details.parent === null} />
         ))}
         {details.siblings.length > 0 && (
           <Section title="Beside it" extra={!isSite && <CompareLink details={details} />}>
@@ -221,14 +221,14 @@ function Briefs({ tree, rows, whole }: { tree: Tree; rows: Brief[]; whole: numbe
   );
 }
 
-function Entities({ field, rows }: { field: string; rows: [string, number, number][] }) {
-  const most = rows[0]?.[1] || 1;
+function Entities({ field, rows, top }: { field: string; rows: [string, number, number][]; top: boolean }) {
+  const most = Math.max(...rows.map((one) => one[2]), 1);
   const quoted = (name: string) => `${field} = '${name.replaceAll("'", "''")}'`;
   if (!rows.length) return null;
   return (
-    <Section title={`Typical: ${field.slice(0, 40)}`}>
+    <Section title={`${top ? "Most frequent" : "Typical"}: ${field.slice(0, 40)}`}>
       <ol class="bars">
-        {rows.map(([name, score, documents]) => (
+        {rows.map(([name, , documents]) => (
           <li key={name}>
             {isSite ? (
               <T text={name} longest={60} />
@@ -237,11 +237,12 @@ function Entities({ field, rows }: { field: string; rows: [string, number, numbe
                 <T text={name} longest={60} />
               </a>
             )}
-            <Bar share={score / most} />
+            <Bar share={documents / most} />
             <span class="number soft">{count(documents)}</span>
           </li>
         ))}
       </ol>
+      <p class="soft note">{top ? "Bars are documents, the most first." : "In the order of how much more typical of this topic than of the one above; bars are documents."}</p>
     </Section>
   );
 }
