@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from strod.model.gibbs import TwoLevels, are_whole, draw
+from strod.model.gibbs import TwoLevels, draw, may_be_drawn
 from strod.model.inference import PRIOR
 from strod.model.polish import Polished, converge
 from strod.values.split import FineTopics
@@ -165,9 +165,11 @@ def test_blocks_and_threads_change_nothing(threads: int) -> None:
     assert np.array_equal(again.topics.counts, other.topics.counts)
 
 
-def test_parts_of_tokens_have_no_topics() -> None:
-    assert are_whole([topical([[1, 2]]), topical([[0, 3]])])
-    assert not are_whole([topical([[1, 2]]), topical([[0.5, 3]])])
+def test_parts_of_tokens_and_short_documents_have_no_topics_drawn() -> None:
+    assert may_be_drawn([topical([[20, 20], [0, 0]]), topical([[0, 30]])])
+    assert not may_be_drawn([topical([[20, 20]]), topical([[0.5, 30]])])
+    assert not may_be_drawn([topical([[20, 9]])])
+    assert not may_be_drawn([topical([[0, 0]])])
 
 
 def test_it_is_nearer_to_the_truth_than_mean_field() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from strod.model.gibbs import are_whole, draw
+from strod.model.gibbs import draw, may_be_drawn
 from strod.model.grouping import cut, dendrogram, natural_children, separate_children
 from strod.model.inference import document_shares
 from strod.model.polish import converge, overlap, polish
@@ -343,7 +343,7 @@ class _Node(NamedTuple):
     ) -> tuple[FineTopics, Cooccurrence, list[Merge]]:
         """Topics that were found by mean field, without its bias; how they meet; dendrogram."""
         shared = overlap(entire, polished.topics, self.threads, polished.state)
-        if are_whole(entire):
+        if may_be_drawn(entire):
             merges, fine = dendrogram(shared), range(polished.topics.size)
             number = natural_children(merges, fine, self.options.width)
             groups = cut(merges, fine, number or self.options.least)

@@ -44,10 +44,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Sizes = NDArray[np.int64]
 
-__all__ = ["TwoLevels", "are_whole", "draw"]
+__all__ = ["TwoLevels", "draw", "may_be_drawn"]
 
 BURN = 0.6  # of the sweeps go on to where topics stand; the others are averaged
 FIRST, STEPS = 50, 3  # of the fixed point: after the first sweep, and after each that follows
+ENOUGH = 30.0  # tokens of a document on average: fewer say too little about its shares
 LEAST = 1e-4  # of a parameter: no topic is impossible
 LONGEST = 1000  # tokens of a topic in a document; more say no more about the prior
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -250,9 +251,12 @@ class _Block(NamedTuple):
         return found.reshape(-1, topics).astype(np.float32)
 
 
-def are_whole(blocks: Sequence[Counts]) -> bool:
-    """Whether all counts are whole numbers: a part of a token has no topic of its own."""
-    return all(bool((block.tokens == np.floor(block.tokens)).all()) for block in blocks)
+def may_be_drawn(blocks: Sequence[Counts]) -> bool:
+    """Whether tokens can have a topic each: they are whole, and documents have enough of them."""
+    whole = all(bool((block.tokens == np.floor(block.tokens)).all()) for block in blocks)
+    lengths = np.concatenate([block.length(0) for block in blocks])
+    said = lengths[lengths > 0]
+    return whole and bool(said.size) and float(said.mean()) >= ENOUGH
 
 
 def draw(
