@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from strod.engine.threads import Serial
-from strod.evaluate.coherence import c_v, mean_npmi, mean_of
+from strod.evaluate.coherence import c_v, mean_npmi, mean_of, pooled_lift
 from strod.evaluate.windows import Chosen, window_meetings
 from strod.passes.cooccur import cooccurrences
 from strod.progress import Silent
@@ -210,3 +210,15 @@ def test_npmi_by_documents() -> None:
     met = cooccurrences([MatrixShard(0, 40, csr_array(counts))], lists, 9, Serial())
     found = mean_of([mean_npmi(pairs, 40) for pairs in met])
     assert found == pytest.approx(sum(values) / 2)
+
+
+def test_pooled_lift_is_that_of_the_formula() -> None:
+    random = np.random.default_rng(2)
+    rows = random.random((50, 4)) < 0.3
+    pairs = (rows[:, :, None] & rows[:, None, :]).sum(axis=0).astype(float)
+    met = sum(float((rows[:, x] & rows[:, y]).mean()) for x, y in combinations(range(4), 2))
+    chance = sum(float(rows[:, x].mean() * rows[:, y].mean()) for x, y in combinations(range(4), 2))
+    assert pooled_lift(pairs, 50) == pytest.approx(met / chance)
+    assert pooled_lift(np.zeros((3, 3)), 50) is None
+    assert pooled_lift(np.ones((1, 1)), 50) is None
+    assert pooled_lift(np.zeros((0, 0)), 0) is None

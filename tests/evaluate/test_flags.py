@@ -67,7 +67,7 @@ def scores(tree: Tree, **changed: dict[str, Any]) -> list[TopicScores]:
             continue
         one = TopicScores(
             path, topic.id, "label", path.count("/"), 1 / leaves, 500, sound, sound,
-            distinct=0.5, frequency=0.02, own=0.8, copied=0.02, copied_words=0.02,
+            lift=1.5, distinct=0.5, frequency=0.02, own=0.8, copied=0.02, copied_words=0.02,
         )  # fmt: skip
         found.append(replace(one, **changed.get(path.replace("/", "_"), {})))
     return found
@@ -91,20 +91,36 @@ def test_a_sound_tree_has_none() -> None:
 def test_incoherent() -> None:
     tree = tree_of(3, 3, 0)
     (flag,) = raised(tree, scores(tree, o_1_2=npmi(0.1), o_1_3=npmi(0.25), o_2_1=npmi(None)))
-    assert (flag.topic, flag.kind, flag.suggestion) == ("o/1/2", "incoherent", "remove o/1/2")
+    assert (flag.topic, flag.kind, flag.suggestion) == (
+        "o/1/2",
+        "incoherent",
+        "show o/1/2 --documents 5",
+    )
     assert "NPMI 0.10, the median is 0.30" in flag.reason
     (flag,) = raised(tree, scores(tree, o_1=npmi(-0.5)))
-    assert flag.suggestion == "show o/1"  # no command changes the words of a topic above others
+    assert flag.suggestion == "show o/1 --documents 5"
 
 
-def test_what_would_go_to_siblings_is_divided_instead() -> None:
+def test_words_that_meet_more_often_than_by_chance_are_coherent() -> None:
     tree = tree_of(3, 3, 0)
-    heavy = npmi(0.1) | {"weight": 0.3}
-    (flag,) = raised(tree, scores(tree, o_1_2=heavy))
+    assert raised(tree, scores(tree, o_1_2=npmi(-0.2) | {"lift": 9.0})) == []
+    (flag,) = raised(tree, scores(tree, o_1_2=npmi(-0.2) | {"lift": None}))
+    assert flag.kind == "incoherent"
+
+
+def test_nothing_is_to_be_removed() -> None:
+    tree = tree_of(3, 3, 0)
+    faults = {"words": Coherence(-0.5, None), "frequency": 0.5, "own": 0.1, "copied": 0.9}
+    every = {f"o_{i}_1": faults | {"weight": 0.01} for i in (1, 2)}
+    flags = raised(tree, scores(tree, **every))
+    assert {flag.kind for flag in flags} >= {"incoherent", "background", "copies"}
+    assert not [flag for flag in flags if "remove" in flag.suggestion]
+
+
+def test_a_heavy_leaf_is_divided() -> None:
+    tree = tree_of(3, 3, 0)
+    (flag,) = raised(tree, scores(tree, o_1_2=npmi(0.1) | {"weight": 0.3}))
     assert flag.suggestion == "expand o/1/2 --children 3"
-    tree = tree_of(2, 3, 3)
-    (flag,) = raised(tree, scores(tree, o_1_2=npmi(0.1)))
-    assert flag.suggestion == "expand o/1/2 --children 3"  # its parent would have one child
 
 
 def test_incoherent_is_measured_by_the_spread_of_the_tree() -> None:
@@ -163,7 +179,8 @@ def test_background() -> None:
     tree = tree_of(3, 0)
     often = {"frequency": 0.09, "own": 0.4}
     (flag,) = raised(tree, scores(tree, o_1_1=often))
-    assert (flag.topic, flag.kind, flag.suggestion) == ("o/1/1", "background", "remove o/1/1")
+    assert (flag.topic, flag.kind) == ("o/1/1", "background")
+    assert flag.suggestion == "show o/1/1 --documents 5"
     assert "in 9.0 % of the documents on average, usual is 2.0 %; 60 % of their" in flag.reason
     assert raised(tree, scores(tree, o_1_1={"frequency": 0.09})) == []  # frequent, but its own
     assert raised(tree, scores(tree, o_1_1={"own": 0.1})) == []  # rare words of many topics
@@ -218,3 +235,15 @@ def test_flags_come_in_the_order_of_the_tree() -> None:
     changed = {"copied": 0.9}
     found = raised(tree, scores(tree, o_2=changed, o_1_2=changed, o_1_1=npmi(-0.9)))
     assert [flag.topic for flag in found] == ["o/1/1", "o/1/2", "o/2"]
+
+
+def test_words_of_deep_topics_are_rare() -> None:
+    """More than three times as frequent as is usual on its level, but not as in the tree."""
+    tree = tree_of(3, 3, 0)
+    level = {f"o_{i}_{j}": {"frequency": 0.01} for i in (1, 2) for j in (1, 2, 3)}
+    level |= {"o_1_1": {"frequency": 0.02}, "o_1_2": {"frequency": 0.02}}
+    level["o_2_2"] = {"frequency": 0.055, "own": 0.4}
+    above = {f"o_{i}": {"frequency": 0.01} for i in (1, 2, 3)}
+    assert [f.topic for f in raised(tree, scores(tree, **level, **above))] == ["o/2/2"]
+    above = {f"o_{i}": {"frequency": 0.06} for i in (1, 2, 3)}
+    assert raised(tree, scores(tree, **level, **above)) == []

@@ -3,13 +3,16 @@
 incoherent
     NPMI of its words is below the median of the tree by more than 0.1 and, in trees of eight
     topics or more, by more than three scaled median absolute deviations (3·1.4826·MAD); in
-    smaller ones, where a spread cannot be told, it has to be negative.
+    smaller ones, where a spread cannot be told, it has to be negative. And its words meet less
+    than twice as often as by chance, all pairs together: rare words of titles seldom meet, and
+    may well be of one subject.
 duplicate
     Half of its words are those of a sibling and the two distributions are at most 0.6 bits apart
     (Jensen-Shannon divergence), or they are at most 0.2 bits apart whatever the words.
 background
-    Its words stand in three times as many documents as is usual on its level (the median) and
-    40 % of their occurrences belong to other topics; or it differs from its parent by less than
+    Its words stand in three times as many documents as is usual (the median of its level or of
+    the tree, whichever is more: words of deep topics are rare) and
+    a third of their occurrences belong to other topics; or it differs from its parent by less than
     a tenth of what a topic of its weight can (`TopicScores.distinct`).
 copies
     A quarter of the text of its documents, or of the occurrences of its words, stands in three
@@ -45,10 +48,11 @@ __all__ = ["find_flags", "separation"]
 ENOUGH = 8  # topics whose spread says something
 SPREAD, GAP = 3 * 1.4826, 0.1
 SHARED, APART, SAME = 0.5, 0.6, 0.2  # words in common; bits
-FREQUENT, OWN, DISTINCT = 3.0, 0.6, 0.1
+LIFT = 2.0  # times chance
+FREQUENT, OWN, DISTINCT = 3.0, 0.67, 0.1
 COPIED, MORE = 0.25, 1.5
 TENTH, FEW, MANY = 0.1, 10, 100
-HEAVY, LEFT = 1.5, 3  # mean leaves; siblings, with the topic, so that one can go
+HEAVY = 1.5  # mean leaves
 
 
 def separation(one: Array, other: Array) -> float:
@@ -101,19 +105,14 @@ def _percent(share: float) -> str:
 
 
 def _dissolve(tree: Tree, topic: TopicScores, topics: Sequence[TopicScores]) -> str:
-    """What to do with a topic that says nothing.
+    """What to do with a topic that seems to say nothing.
 
-    No command changes the words of a topic above others: it is to be looked at. A heavy leaf is
-    divided, since what is removed goes to its siblings; so is one whose parent would be left
-    with a single child.
+    A heavy leaf is divided: a rest has parts. Others are to be looked at, since no command
+    changes the words of a topic above others, and what is removed would go to its siblings.
     """
-    here = tree[topic.id]
-    if here.children:
-        return f"show {topic.path}"
-    siblings = here.parent.children if here.parent else []
-    if topic.weight > HEAVY * _mean_leaf(tree, topics) or len(siblings) < LEFT:
+    if not tree[topic.id].children and topic.weight > HEAVY * _mean_leaf(tree, topics):
         return f"expand {topic.path} --children 3"
-    return f"remove {topic.path}"
+    return f"show {topic.path} --documents 5"
 
 
 def _mean_leaf(tree: Tree, topics: Sequence[TopicScores]) -> float:
@@ -129,10 +128,13 @@ def _incoherent(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
     spread = SPREAD * float(np.median(np.abs(values - usual)))
     for topic in topics:
         value = topic.words.npmi
-        if value is None or usual - value <= GAP:
+        if value is None or usual - value <= GAP or (topic.lift or 0.0) >= LIFT:
             continue
         if usual - value > spread if len(values) >= ENOUGH else value < 0:
-            reason = f"its words seldom meet: NPMI {value:.2f}, the median is {usual:.2f}"
+            reason = (
+                f"its words seldom meet: NPMI {value:.2f}, the median is {usual:.2f}; "
+                f"{topic.lift or 0.0:.1f} times as often as by chance"
+            )
             yield _flag(topic, "incoherent", reason, _dissolve(tree, topic, topics))
 
 
@@ -156,7 +158,11 @@ def _duplicates(
 
 def _background(tree: Tree, topics: Sequence[TopicScores]) -> Iterator[Flag]:
     levels = sorted({topic.level for topic in topics})
-    usual = {n: float(np.median([t.frequency for t in topics if t.level == n])) for n in levels}
+    whole = float(np.median([t.frequency for t in topics])) if levels else 0.0
+    usual = {
+        n: max(whole, float(np.median([t.frequency for t in topics if t.level == n])))
+        for n in levels
+    }
     for topic in topics:
         if topic.frequency > FREQUENT * usual[topic.level] and topic.own < OWN:
             reason = (

@@ -65,6 +65,8 @@ class TopicScores:
         Its share of the corpus.
     words, phrases : Coherence
         Of its best words and phrases.
+    lift : float or None
+        How many times as often as by chance its best words meet, over all pairs together.
     distinct : float
         KL divergence from the parent over log(parent's weight / weight), the most it can be: 1 if
         no sibling has its words, 0 if it is like all of its parent.
@@ -88,6 +90,7 @@ class TopicScores:
     documents: int
     words: Coherence
     phrases: Coherence
+    lift: float | None
     distinct: float | None
     frequency: float
     own: float

@@ -10,7 +10,7 @@ import numpy as np
 
 from strod.engine.make import make_engine
 from strod.errors import UsageError
-from strod.evaluate.coherence import c_v, mean_npmi, mean_of
+from strod.evaluate.coherence import c_v, mean_npmi, mean_of, pooled_lift
 from strod.evaluate.copies import Asked, find_copies
 from strod.evaluate.flags import find_flags
 from strod.evaluate.labels import compare, label_paths, read_labels
@@ -243,7 +243,8 @@ class Measured:
         tree = self.workspace.tree
         texts, words = self._copied
         pairs = self._family[topic.id][1]
-        own = np.diag(pairs)[: len(self.words[topic.id])] / max(self.documents, 1)
+        size = len(self.words[topic.id])
+        own = np.diag(pairs)[:size] / max(self.documents, 1)
         return TopicScores(
             path=topic.path,
             id=topic.id,
@@ -252,6 +253,7 @@ class Measured:
             weight=topic.weight,
             documents=topic.documents,
             words=self.word_coherence[topic.id],
+            lift=pooled_lift(pairs[:size, :size], self.documents),
             phrases=self.phrase_coherence[topic.id],
             distinct=_distinct(topic),
             frequency=float(own.mean()) if len(own) else 0.0,

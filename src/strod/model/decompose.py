@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from strod.model.gibbs import draw, may_be_drawn
 from strod.model.grouping import cut, dendrogram, natural_children, separate_children
 from strod.model.inference import document_shares
 from strod.model.polish import converge, overlap, polish
@@ -47,6 +48,7 @@ SLIGHT = 0.25  # of its fair share: what a child must reach
 POWER = Power(steps=10)  # convergence is quadratic, and all are refined together in the end
 MOST = 0.95  # of the tokens: the words of which decide on the spectral start
 FEW_WORDS = 1000  # the most frequent ones, which always do
+DRAWN = 10  # the same by drawing topics
 SWEEPS = 16  # over every token, for each sweep of polish: at most
 # Shares of a node that a child has at most and, divided by their number, at least, if the data give
 # that. They are seen in the sample: in the end no child shall have over 3/4, or under a
@@ -322,9 +324,8 @@ class _Node(NamedTuple):
         start = polish(self.blocks, self._start(recovered), options.polish, threads).topics
         kept, entire = self._retention(), [block.entire() for block in self.blocks]
         given = FineTopics((start.counts / kept).astype(np.float32))
-        topics, state, _ = converge(entire, given, SWEEPS * options.polish, threads)
-        shared = overlap(entire, topics, threads, state)
-        merges = dendrogram(shared)
+        mean_field = converge(entire, given, SWEEPS * options.polish, threads)
+        topics, shared, merges = self._drawn(entire, mean_field)
         return Decomposition(
             FineTopics((topics.counts * kept).astype(np.float32)),
             shared,
@@ -336,6 +337,19 @@ class _Node(NamedTuple):
             self.documents,
             children=self._children(merges, rank, found.values),
         )
+
+    def _drawn(
+        self, entire: Sequence[Counts], polished: Polished
+    ) -> tuple[FineTopics, Cooccurrence, list[Merge]]:
+        """Topics that were found by mean field, without its bias; how they meet; dendrogram."""
+        shared = overlap(entire, polished.topics, self.threads, polished.state)
+        if may_be_drawn(entire):
+            merges, fine = dendrogram(shared), range(polished.topics.size)
+            number = natural_children(merges, fine, self.options.width)
+            groups = cut(merges, fine, number or self.options.least)
+            polished = draw(entire, polished, groups, DRAWN * self.options.polish, self.threads)
+            shared = overlap(entire, polished.topics, self.threads, polished.state)
+        return polished.topics, shared, dendrogram(shared)
 
     def _retention(self) -> NDArray[np.float32]:
         """Share of the tokens of each word that thinning keeps at the root."""

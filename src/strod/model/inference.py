@@ -49,6 +49,7 @@ __all__ = [
     "shares_in_context",
     "single_topic",
     "sparse_shares",
+    "theta_of",
 ]
 
 PRIOR = 0.02  # a, the Dirichlet prior of a document's shares; see `exp_digamma` before it is less
@@ -406,10 +407,10 @@ def posterior(
 def _weights(documents: Counts, shares: Array) -> Array:
     """The weights exp ψ(a + n) again, from the shares that were kept."""
     expected = shares * documents.length(1)[:, None]
-    return np.where(expected > 0, _theta(PRIOR + expected), 0.0)
+    return np.where(expected > 0, theta_of(PRIOR + expected), 0.0)
 
 
-def _theta(gamma: Array) -> Array:
+def theta_of(gamma: Array) -> Array:
     """θ = exp ψ(γ)."""
     theta = np.empty(gamma.shape)
     _exp_digammas(*fixed(np.ascontiguousarray(gamma)), theta)

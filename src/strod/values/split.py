@@ -62,6 +62,10 @@ class FineTopics:
             counts[z] = evidence[:, z] * self.padded[:, z]
         return replace(self, counts=counts)
 
+    def mixed(self, others: FineTopics, share: float) -> FineTopics:
+        """The counts of these and of others, which have a share of the sum."""
+        return replace(self, counts=(1 - share) * self.counts + share * others.counts)
+
     @property
     def words(self) -> Array:
         """V×m: φ with something added to every word, so that nothing is impossible.
