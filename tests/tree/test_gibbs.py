@@ -165,11 +165,11 @@ def test_blocks_and_threads_change_nothing(threads: int) -> None:
     assert np.array_equal(again.topics.counts, other.topics.counts)
 
 
-def test_parts_of_tokens_and_short_documents_have_no_topics_drawn() -> None:
-    assert may_be_drawn([topical([[20, 20], [0, 0]]), topical([[0, 30]])])
-    assert not may_be_drawn([topical([[20, 20]]), topical([[0.5, 30]])])
-    assert not may_be_drawn([topical([[20, 9]])])
-    assert not may_be_drawn([topical([[0, 0]])])
+def test_where_topics_are_drawn() -> None:
+    assert may_be_drawn([topical([[20, 20], [0, 0]]), topical([[0, 30]])], 2)
+    assert not may_be_drawn([topical([[20, 20], [0, 0]]), topical([[0, 30]])], 3)
+    assert not may_be_drawn([topical([[20, 20]]), topical([[0.5, 30]])], 2)
+    assert not may_be_drawn([topical([[20, 9]])], 0)
 
 
 def test_it_is_nearer_to_the_truth_than_mean_field() -> None:

@@ -343,7 +343,7 @@ class _Node(NamedTuple):
     ) -> tuple[FineTopics, Cooccurrence, list[Merge]]:
         """Topics that were found by mean field, without its bias; how they meet; dendrogram."""
         shared = overlap(entire, polished.topics, self.threads, polished.state)
-        if may_be_drawn(entire):
+        if may_be_drawn(entire, polished.topics.counts.size):
             merges, fine = dendrogram(shared), range(polished.topics.size)
             number = natural_children(merges, fine, self.options.width)
             groups = cut(merges, fine, number or self.options.least)

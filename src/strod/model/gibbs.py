@@ -48,7 +48,7 @@ __all__ = ["TwoLevels", "draw", "may_be_drawn"]
 
 BURN = 0.6  # of the sweeps go on to where topics stand; the others are averaged
 FIRST, STEPS = 50, 3  # of the fixed point: after the first sweep, and after each that follows
-ENOUGH = 30.0  # tokens of a document on average: fewer say too little about its shares
+ENOUGH = 30.0  # tokens of a document, and for each number of φ, on average
 LEAST = 1e-4  # of a parameter: no topic is impossible
 LONGEST = 1000  # tokens of a topic in a document; more say no more about the prior
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -251,12 +251,16 @@ class _Block(NamedTuple):
         return found.reshape(-1, topics).astype(np.float32)
 
 
-def may_be_drawn(blocks: Sequence[Counts]) -> bool:
-    """Whether tokens can have a topic each: they are whole, and documents have enough of them."""
+def may_be_drawn(blocks: Sequence[Counts], numbers: int) -> bool:
+    """Whether tokens can have a topic each, and say enough.
+
+    They are whole, documents have enough of them, and so has each of the `numbers` of φ: topics
+    that are learnt from few tokens agree with these too well, and mean field is nearer.
+    """
     whole = all(bool((block.tokens == np.floor(block.tokens)).all()) for block in blocks)
     lengths = np.concatenate([block.length(0) for block in blocks])
-    said = lengths[lengths > 0]
-    return whole and bool(said.size) and float(said.mean()) >= ENOUGH
+    said = int(np.count_nonzero(lengths))
+    return whole and float(lengths.sum()) >= ENOUGH * max(said, numbers)
 
 
 def draw(
