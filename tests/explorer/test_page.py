@@ -148,7 +148,7 @@ def go_through(browser: Browser, own: str) -> None:
     page.wait_for_selector("text=Where they live")
     assert f"q={WORD}" in page.url
     assert page.locator("mark", has_text=WORD).count()
-    assert page.locator("[role=treeitem] .lift").count()  # painted over the tree
+    page.wait_for_selector("[role=treeitem] .lift")  # painted over the tree
     keeps(page)
     page.click("main table .topiclink >> nth=1")
     page.wait_for_selector("text=Documents with most of it")

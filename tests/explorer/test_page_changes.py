@@ -98,7 +98,7 @@ def test_nobody_knows(browser: Browser, own: str) -> None:
     page.route("**/api/apply*", lambda route: (route.fetch(), route.abort())[1])
     page.click("button >> text=Apply")
     page.wait_for_selector("text=The server did not say how it ended")
-    assert settled_revision(page) == 2
+    page.wait_for_function(REVISION_IS, arg=2)
     assert "nothing was changed" not in page.inner_text("body")
 
 
@@ -175,3 +175,14 @@ def test_built_anew(browser: Browser, path: Path, own: str) -> None:
     assert paths(page) == ["o", "o/1", "o/2"]
     page.wait_for_selector(".news >> text=changed elsewhere")
     assert page.locator("[role=treeitem]").count() == 3
+
+
+def test_too_late(browser: Browser, path: Path, own: str) -> None:
+    """What is refused because others were first is called so, whenever the page hears of it."""
+    page = browser.page
+    planned(page, own)
+    strod.open(path).rename("o/2", "elsewhere")
+    page.click("button >> text=Apply")
+    page.wait_for_selector("text=This workspace was changed elsewhere")
+    page.click("button >> text=Preview again")
+    page.wait_for_selector("button >> text=Apply")

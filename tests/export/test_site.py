@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -350,6 +351,21 @@ def test_searches_in_any_letters(browser: Browser, tmp_path: Path) -> None:
             assert hits(browser.page, base, query) == 7, query
         assert hits(browser.page, base, "型主") == 0
     assert browser.problems == []
+
+
+def test_what_was_undone_is_not_told(browser: Browser, built: Workspace, tmp_path: Path) -> None:
+    """The history of a site is that of what it shows."""
+    shutil.copytree(built.path, tmp_path / "own.strod")
+    own = strod.open(tmp_path / "own.strod")
+    own.rename("o/1", "kept")
+    own.rename("o/1", "taken back")
+    own.undo()
+    export(own, "site", tmp_path / "site", documents=1)
+    with served(tmp_path / "site") as base:
+        browser.page.goto(f"{base}#/history")
+        text = settled(browser.page)
+    assert "kept" in text
+    assert "taken back" not in text
 
 
 def test_hostile_text_is_text(browser: Browser, nasty: Workspace, tmp_path: Path) -> None:

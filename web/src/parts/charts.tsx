@@ -70,17 +70,21 @@ export function TrendPlot({ trend }: { trend: Trend }) {
   );
 }
 
-/** The first, the last, and those between them that have room. */
+/** The first, the last, and of those between them some that are about as far apart and have room. */
 function labelled(names: string[], x: (place: number) => number): number[] {
   const room = 7 * Math.max(...names.map((name) => name.length)) + 12;
   const last = names.length - 1;
+  const width = x(last) - x(0);
+  if (width < 2 * room) return [0];
+  const parts = Math.max(1, Math.floor(width / (1.5 * room)));
   const found = [0];
-  for (let place = 1; place < last; place++) {
+  for (let part = 1; part < parts; part++) {
+    const wanted = x(0) + (part * width) / parts;
+    const place = names.reduce((best, _, one) => (Math.abs(x(one) - wanted) < Math.abs(x(best) - wanted) ? one : best), 0);
     const before = found.at(-1)!;
     if (x(place) - x(before) >= (before ? 1 : 1.5) * room && x(last) - x(place) >= 1.5 * room) found.push(place);
   }
-  if (last > 0 && x(last) - x(0) >= 2 * room) found.push(last);
-  return found;
+  return [...found, last];
 }
 
 function slopeText({ slope, low, high, field }: Trend): string {

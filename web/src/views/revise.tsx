@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Cancelled, news, said, useAnswer, workspace } from "../lib/api";
 import { toTitle } from "../lib/focus";
-import { apply, instead, keptText, last, type Order, plan, remember } from "../lib/revise";
+import { apply, instead, keptText, last, type Order, plan, remember, Unknown } from "../lib/revise";
 import { changed, go, href, type Route } from "../lib/route";
 import { keep, marked } from "../lib/session";
 import { useStore } from "../lib/store";
@@ -226,9 +226,10 @@ function Preview({ tree, order }: { tree: Tree; order: Order }) {
     else go(changed({ preview: null }));
   };
 
-  if (error) return <Failure text={inWords(error.message, order.verb)} />;
+  if (error instanceof Unknown) return <Failure text={error.message} />;
   const old = found && (found.revision !== about.revision || (seen.current && seen.current !== about.etag));
   if (old && !applying) return <Conflict now={about.revision} again={() => setAgain(again + 1)} />;
+  if (error) return <Failure text={inWords(error.message, order.verb)} />;
   if (!found) return <Running title="Looking at what would come of it" progress={progress} cancel={cancel} />;
   return (
     <section class="preview" aria-label="Preview">

@@ -141,7 +141,7 @@ function Places({ tree, found }: { tree: Tree; found: Found }) {
   const rows = found.topics.filter((one) => one.path !== "o").slice(0, PLACES);
   return (
     <Section title="Where they live" class="wide" extra={<a href={href("")}>On the tree</a>}>
-      <table class="words">
+      <table class="words places">
         <thead>
           <tr>
             <th scope="col">Topic</th>
