@@ -292,6 +292,14 @@ class Workspace:
             Which documents are meant, by metadata.
         limit, offset : int
             How many documents, and how many are passed over; a limit of 0 means all.
+
+        Examples
+        --------
+        >>> found = workspace.search("kettle OR ticket", where="year >= 2022", limit=2)
+        >>> found.total, found.documents["id"].to_pylist()
+        (64, ['d26', 'd22'])
+        >>> found.topics.select(["path", "hits"]).to_pydict()
+        {'path': ['o', 'o/2', 'o/1'], 'hits': [64, 34, 30]}
         """
         from strod.query.search import search
 
@@ -315,6 +323,12 @@ class Workspace:
         -------
         pyarrow.Table
             number, id, share, leaf, and ``meta.NAME`` for each field.
+
+        Examples
+        --------
+        >>> table = workspace.documents("o/1", where="authors = 'Cy' AND year = 2020", limit=2)
+        >>> table.select(["id", "share"]).to_pydict()
+        {'id': ['d40', 'd60'], 'share': [1.0, 1.0]}
         """
         from strod.query.tables import documents_of
 
@@ -345,6 +359,12 @@ class Workspace:
         -------
         pyarrow.Table
             topic, a column for each field, documents, share, lift.
+
+        Examples
+        --------
+        >>> table = workspace.slice("year", topic="o/2", where="year >= 2022")
+        >>> table.select(["topic", "year", "documents"]).to_pydict()
+        {'topic': ['o/2', 'o/2'], 'year': [2022, 2023], 'documents': [18, 26]}
         """
         from strod.query.slices import sliced
 
@@ -359,13 +379,27 @@ class Workspace:
         level: int | None = None,
         where: str | None = None,
     ) -> Trends:
-        """Topics that grew or shrank, by a date (``"date:month"``) or a number such as a year."""
+        """Topics that grew or shrank, by a date (``"date:month"``) or a number such as a year.
+
+        Examples
+        --------
+        >>> for one in workspace.trends("year").rows:
+        ...     print(one.topic.path, [documents for _, documents, _ in one.series], one.certain)
+        o/2 [4, 12, 18, 26] True
+        o/1 [36, 28, 22, 14] True
+        """
         from strod.query.trends import trends
 
         return trends(self._index, field, topic=topic, level=level, where=where)
 
     def entities(self, topic: str, field: str, limit: int = 10) -> list[Entity]:
-        """Members of a list or a category that stand for a topic, the best first."""
+        """Members of a list or a category that stand for a topic, the best first.
+
+        Examples
+        --------
+        >>> [(one.name, one.documents) for one in workspace.entities("o/2", "authors")]
+        [('Bo', 60), ('Cy', 13)]
+        """
         from strod.query.entities import Entities
 
         return Entities(self._index, field).best(self.tree.find(topic), limit)
@@ -377,13 +411,25 @@ class Workspace:
         return entity_topics(self._index, field, name)[1]
 
     def topics_table(self) -> pa.Table:
-        """One row a topic, level by level."""
+        """One row a topic, level by level.
+
+        Examples
+        --------
+        >>> workspace.topics_table().select(["path", "documents"]).to_pydict()
+        {'path': ['o', 'o/1', 'o/2'], 'documents': [160, 100, 60]}
+        """
         from strod.query.tables import topics_table
 
         return topics_table(self._index)
 
     def placements(self) -> pa.Table:
-        """One row for each document and topic that it has a share of."""
+        """One row for each document and topic that it has a share of.
+
+        Examples
+        --------
+        >>> workspace.placements().slice(0, 1).to_pylist()
+        [{'id': 'd40', 'number': 40, 'topic': 'o/1', 'share': 1.0}]
+        """
         from strod.query.tables import placements_table
 
         return placements_table(self._index)
