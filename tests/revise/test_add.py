@@ -76,9 +76,11 @@ def test_new_documents_are_where_assign_puts_them(workspace: Workspace) -> None:
 
 def test_growth_is_what_the_shares_say(workspace: Workspace) -> None:
     new = records(NEW, 5, OLD)
-    shares = [row["topics"] for row in assign_new(workspace, [new])]
+    rows = list(assign_new(workspace, [new]))
     tree = workspace.tree
     found = workspace.add(new)
+    assert len(found.strangers) < NEW
+    shares = [row["topics"] for row in rows if row["id"] not in found.strangers]
     for path, topic in tree.items():
         among = np.mean([share.get(path, 0.0) if path != "o" else 1.0 for share in shares])
         assert found.growth[topic.id] == pytest.approx(among / topic.weight, abs=1e-4)

@@ -70,7 +70,7 @@ class Expansion:
         self, tree: Grown, ground: Callable[[int | str, int], Ground], name: str, shape: Shape
     ) -> None:
         self._tree, self._ground, self._shape = tree, ground, shape
-        self._was = dict(tree.nodes)
+        self._was, self._splits = dict(tree.nodes), tree.splits  # of before
         self._node = node = tree.nodes[name]
         self._pinned = [one for one in node.children if tree.nodes[one].pinned]
         self._others = [one for one in node.children if one not in self._pinned]
@@ -252,7 +252,7 @@ class Expansion:
 
     def _same(self, old: Node, new: Node) -> bool:
         """Whether a topic has the words it had, and nothing that a removed one left it."""
-        left = any(self._tree.splits[part.split].context is not None for part in old.components)
+        left = any(self._splits[part.split].context is not None for part in old.components)
         return not left and np.array_equal(old.words, new.words)
 
     def _renewed(self, made: Sequence[str]) -> list[str]:
