@@ -95,7 +95,8 @@ def test_warnings_are_lines(workspace: Workspace) -> None:
     said("rename", path, "o/1/2", "mine")
     [double] = warnings_of("remove", path, "o/1/1", "--into", "o/1/3")
     assert re.fullmatch(r"o/1/3 \(.+\) more than doubles: 10\.\d% -> 24\.\d%", double)
-    small = warnings_of("expand", path, "o/1", "--children", 6, "--force")
+    lost, *small = warnings_of("expand", path, "o/1", "--children", 6, "--force")
+    assert lost == "o/1/2 (mine) was named by somebody, and goes"
     assert re.fullmatch(r"o/1/6 \(.+\) has \d+ effective documents only", small[0])
     names = warnings_of("move", path, "o/3", "o/1/2")
     assert any(re.match(r"o/1/2 \(mine\) no longer fits its name: it says \w+", n) for n in names)
@@ -127,8 +128,9 @@ def test_undo_and_redo_say_what_they_give_back(workspace: Workspace, tmp_path: P
     lines = said("undo", workspace.path)
     assert lines[0] == "undo (remove o/1/1): 1 new, 2 changed"
     assert any(re.match(rf"o/1/2 \d+\.\d% -> {weight} ", line) for line in lines)
-    assert "o/1 (" in lines[-1]
-    assert lines[-1].endswith("% -> 0.0% in none of its children")
+    [rest] = [line for line in lines if line.endswith("% -> 0.0% in none of its children")]
+    assert "o/1 (" in rest
+    assert any(re.match(r"o/1/\d is called .+ now; it was .+", line) for line in lines)
 
 
 def test_an_addition_for_programs(workspace: Workspace, tmp_path: Path) -> None:

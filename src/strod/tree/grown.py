@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from strod.values.shares import late_splits
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -38,10 +40,11 @@ class Grown:
     learning: dict[str, dict[str, float]] = field(default_factory=dict)
     effective: dict[str, float] = field(default_factory=dict)
 
-    def forget_unused(self, needed: Iterable[Component] = ()) -> None:
-        """Drop decompositions that no topic is made of, nor what else is needed.
+    def rejoin(self, needed: Iterable[Component] = ()) -> None:
+        """Let documents apart have a share of all topics again, where none is theirs any more.
 
-        Documents apart that have no topic any more have a share of all others again.
+        Decompositions of such documents, and those made of them, are dropped if no topic is made of
+        them, nor what else is needed.
         """
         nodes = self.nodes.values()
         scores = (score for node in nodes for score in node.path_scores)
@@ -52,4 +55,5 @@ class Grown:
             if part.split not in used:
                 used[part.split] = self.splits[part.split]
                 waiting += self.splits[part.split].sources
-        self.splits = {name: split for name, split in self.splits.items() if name in used}
+        gone = late_splits(self.splits).difference(used)
+        self.splits = {name: split for name, split in self.splits.items() if name not in gone}

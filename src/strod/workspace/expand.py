@@ -182,7 +182,7 @@ class Expansion:
             for one in [name, *_below(self._was, name)]:
                 tree.nodes[one] = self._was[one]
         made = [one for one in children if one.id not in kept]
-        tree.forget_unused()
+        tree.rejoin()
         pending = {one.id: one.components for one in made if not one.reason}
         new = [one.id for one in made] + deepen(tree, ground, pending)
         return new + self._fit(kept)
@@ -196,7 +196,7 @@ class Expansion:
         """Decompose its text, and that of its children and so on."""
         tree, node, wanted = self._tree, self._node, self._wanted
         self._drop_others()
-        tree.forget_unused(self._parts)
+        tree.rejoin(self._parts)
         if not self._pinned or self._depth == 1:
             return split(tree, self._ground(wanted, node.level + self._depth), node, self._parts)
         made = split(tree, self._ground(wanted, node.level + 1), node, self._parts)
