@@ -176,7 +176,7 @@ def publish_folder(target: Path, *, overwrite: bool = False) -> Iterator[Draft]:
         _recover(target)
         _check_free(target, overwrite=overwrite)
         _remove(building)
-        with tidied(lambda: shutil.rmtree(building, ignore_errors=True)):
+        with tidied(lambda: _discard(building)):
             try:
                 building.mkdir()
                 (building / MARK).touch()
@@ -229,6 +229,20 @@ def _is_own(folder: Path) -> bool:
     return whole or (real and (folder / MARK).is_file())
 
 
+def _discard(folder: Path) -> None:
+    """Remove a folder of ours, as far as that can be done.
+
+    What tells that it is one goes last, so that the next run knows what one that was killed left.
+    """
+    with suppress(OSError):
+        for path in sorted(folder.iterdir()):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in (NAME, MARK):
+                path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _remove(folder: Path) -> None:
     """Remove what a build left behind; what is somebody else's is not touched."""
     if not os.path.lexists(folder):
@@ -236,7 +250,9 @@ def _remove(folder: Path) -> None:
     real = folder.is_dir() and not folder.is_symlink()
     if not real or (not _is_own(folder) and any(folder.iterdir())):
         raise UsageError(f"{folder}: was not left by strod; move it away")
-    shutil.rmtree(folder)
+    _discard(folder)
+    if folder.exists():
+        shutil.rmtree(folder)  # says what is in the way
 
 
 def _recover(target: Path) -> None:
@@ -244,7 +260,7 @@ def _recover(target: Path) -> None:
     if not _is_own(_aside(target)):
         return
     if target.exists():
-        shutil.rmtree(_aside(target), ignore_errors=True)
+        _discard(_aside(target))
     else:
         _aside(target).rename(target)
 
@@ -274,7 +290,7 @@ def put_in_place(building: Path, target: Path) -> None:
 def _forget(aside: Path, target: Path) -> None:
     """Remove what was replaced, if what replaces it is there."""
     if target.exists():
-        shutil.rmtree(aside, ignore_errors=True)
+        _discard(aside)
 
 
 def explained(error: OSError, folder: Path) -> StrodError:
